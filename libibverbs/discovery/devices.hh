@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which RDMA devices with a user interface the system has.
+#pragma once
+
+#include <infiniband/driver.h>
+
+#include "base/memory.hh"
+#include "base/result.hh"
+
+namespace verbs::discovery {
+
+/// Devices in the order in which the kernel names them, linked through their `entry`. Owns them.
+class DeviceChain {
+public:
+    DeviceChain() = default;
+    DeviceChain(DeviceChain &&other) noexcept;
+    DeviceChain &operator=(DeviceChain &&other) noexcept;
+    ~DeviceChain() { clear(); }
+
+    bool empty() const { return first_ == nullptr; }
+    const verbs_sysfs_dev *first() const { return first_; }
+    static const verbs_sysfs_dev *next(const verbs_sysfs_dev &device);
+
+    void push_back(Allocated<verbs_sysfs_dev> device);
+    /// The first device, or null when none is left.
+    Allocated<verbs_sysfs_dev> pop_front();
+    void clear();
+
+private:
+    verbs_sysfs_dev *first_ = nullptr;
+    verbs_sysfs_dev *last_ = nullptr;
+};
+
+/// Where to look. Tests point these at trees of their own.
+struct Sources {
+    const char *sysfs_root = nullptr;  ///< null: discovery::sysfs_root()
+    const char *dev_root = "/dev";
+    bool netlink = true;
+};
+
+/// The devices of this network namespace that have a uverbs interface: from RDMA netlink where the kernel answers
+/// there, else from sysfs, with the same result but for driver_id and ibdev_idx, which sysfs does not know. No devices
+/// are an empty chain. ENOSYS: the system has no uverbs at all (no module, or not built into the kernel); ENOMEM; those
+/// of reading sysfs. Any thread.
+Result<DeviceChain> discover_devices(const Sources &sources = {});
+
+/// Fills `modalias`, or leaves it empty where the device has none (software devices). Looks only once.
+void read_modalias(verbs_sysfs_dev &device);
+
+/// Whether both are the same device of the kernel: not one that was removed and another that took its name.
+bool same_device(const verbs_sysfs_dev &left, const verbs_sysfs_dev &right);
+
+}  // namespace verbs::discovery
