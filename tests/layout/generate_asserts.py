@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Turn a file of layout facts into a C source of static assertions about a set of headers.
 
-The source compiles as C11 and as C++20, and defines nothing but assertions: compile it with -fsyntax-only, or with
---main link it into a program. Every size, offset, member type and enumerator that differs is one compiler error that
-names it.
+The source compiles as C11 and as C++20, and defines nothing but assertions: compile it with -fsyntax-only, or
+with --main link it into a program. Each size, offset, member type and enumerator that differs is one compiler
+error that names it.
 
 A facts file holds blocks of this form (other blocks, such as functions, are passed over):
 
@@ -132,7 +132,7 @@ def body_after(text, start):
 
 
 def keep_defined(blocks, macros, text):
-    """Leaves out what the headers do not define; the size of a struct that lacks a member is left out too."""
+    """What the headers define of the facts; the size of a struct that lacks a member is left out too."""
     enumerators = set()
     for match in re.finditer(r"\benum\b[^;{}()]*\{", text):
         enumerators.update(re.findall(r"\b[A-Za-z_]\w*", body_after(text, match.end() - 1)))
@@ -141,7 +141,8 @@ def keep_defined(blocks, macros, text):
         if block.kind == "enum":
             present = [member for member in block.members if member[0] in enumerators]
         else:
-            match = re.search(rf"\b{block.kind}\s+{block.name}\s*(?:__attribute__\s*\(\(.*?\)\)\s*)?\{{", text)
+            attribute = r"(?:__attribute__\s*\(\(.*?\)\)\s*)?"
+            match = re.search(rf"\b{block.kind}\s+{block.name}\s*{attribute}\{{", text)
             if not match:
                 continue
             words = set(re.findall(r"\w+", body_after(text, match.end() - 1)))
@@ -181,7 +182,7 @@ def select(blocks, patterns, omitted):
     return chosen
 
 
-def assertions(blocks, macros, check_types):
+def assertions(blocks, macros, check_types, aligned):
     """One line of C per fact."""
     def check(condition, message):
         return f'LAYOUT_ASSERT({condition}, "{message}");'
@@ -200,10 +201,14 @@ def assertions(blocks, macros, check_types):
             where = f"{reference}: {member.path}"
             yield check(f"__builtin_offsetof({reference}, {member.path}) == {member.offset}",
                         f"{where} is at {member.offset}")
+            object_ = f"LAYOUT_MEMBER({reference}, {member.path})"
+            element = member.type.partition("[")[0]
+            if element in aligned:
+                yield check(f"__alignof__({object_}) == sizeof({element})", f"{where} is aligned to its size")
             if member.type.endswith("[infinite]"):
                 continue
-            object_ = f"LAYOUT_MEMBER({reference}, {member.path})"
-            yield check(f"sizeof({object_}) == sizeof({member.type})", f"{where} has the size of {member.type}")
+            yield check(f"sizeof({object_}) == sizeof({member.type})",
+                        f"{where} has the size of {member.type}")
             if check_types:
                 yield check(f"LAYOUT_SAME_TYPE({object_}, {member.type})", f"{where} is a {member.type}")
     for name, value in macros:
@@ -211,18 +216,22 @@ def assertions(blocks, macros, check_types):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("facts", help="the facts file")
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("facts", nargs="+", help="facts files")
     parser.add_argument("-o", "--output", required=True, help="the C source to write")
     parser.add_argument("-i", "--include", action="append", required=True, metavar="HEADER",
-                        help="header to include, with its brackets or quotes (<rdma/ib_user_verbs.h>); repeatable, in order")
+                        help="header to include, with its brackets or quotes; repeatable, in order")
     parser.add_argument("-m", "--match", action="append", default=[], metavar="REGEX",
                         help="use only structs, unions and enums whose whole name matches; repeatable "
                         "(an anonymous enum goes by its first enumerator)")
     parser.add_argument("-x", "--omit", action="append", default=[], metavar="NAME",
                         help="leave out a STRUCT, a STRUCT.MEMBER or an ENUMERATOR; repeatable")
     parser.add_argument("--macros", help="a macros file to compare as well")
-    parser.add_argument("--types", action="store_true", help="compare the types of members, not only their sizes")
+    parser.add_argument("--types", action="store_true",
+                        help="compare the types of members, not only their sizes")
+    parser.add_argument("--aligned", action="append", default=[], metavar="TYPE",
+                        help="members of TYPE are aligned to its size, on 32-bit systems too; repeatable")
     parser.add_argument("--only-defined", metavar="COMMAND",
                         help="leave out what the headers do not define, as told by COMMAND -E "
                         "(a compiler and its flags), to check older headers")
@@ -230,12 +239,13 @@ def main():
     arguments = parser.parse_args()
 
     try:
-        blocks = select(read_facts(arguments.facts), arguments.match, arguments.omit)
+        blocks = [block for path in arguments.facts for block in read_facts(path)]
+        blocks = select(blocks, arguments.match, arguments.omit)
         macros = read_macros(arguments.macros) if arguments.macros else []
         if arguments.only_defined:
             text = preprocess(arguments.only_defined.split(), arguments.include, macros)
             blocks, macros = keep_defined(blocks, macros, text)
-        lines = list(assertions(blocks, macros, arguments.types))
+        lines = list(assertions(blocks, macros, arguments.types, arguments.aligned))
         if not lines:
             raise ValueError("no fact is left to check")
         with open(arguments.output, "w", encoding="utf-8") as output:
