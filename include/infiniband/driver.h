@@ -354,6 +354,19 @@ enum {
 void __verbs_log(struct verbs_context *ctx, uint32_t level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The verb that a work request asks for, in words; "unknown" for other values. */
+const char *ibv_wr_opcode_str(enum ibv_wr_opcode opcode);
+
+/* ---- fork protection ------------------------------------------------------------------------------------------- */
+
+/*
+ * For memory that a device writes to and that is no MR, such as queues. The first withholds the pages of the range
+ * from children where fork protection is on; the second, called once for each call of the first with the same
+ * range, gives them back. 0, or -1 and errno, and then nothing has changed. Any thread.
+ */
+int ibv_dontfork_range(void *base, size_t size);
+int ibv_dofork_range(void *base, size_t size);
+
 /* ---- kernel commands -------------------------------------------------------------------------------------------- */
 
 /*
