@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a provider includes: the objects that it embeds, the ops that it fills, the functions that it may call. */
+/* What a provider includes: the objects that it embeds, the ops that it fills, the functions that it may
+ * call. */
 #ifndef INFINIBAND_DRIVER_H
 #define INFINIBAND_DRIVER_H
 
@@ -17,17 +18,20 @@
 extern "C" {
 #endif
 
-/* The layouts in this file are those of provider ABI 65; a plugin is a file libNAME-rdmav65.so. ABI-frozen. */
+/* The layouts in this file are those of provider ABI 65; a plugin is a file libNAME-rdmav65.so. ABI-frozen.
+ */
 #define VERBS_PROVIDER_ABI 65
 
-/* ---- lists, only as members that the library links; providers leave them alone --------------------------- */
+/* ---- lists, only as members that the library links; providers leave them alone ---------------------------
+ */
 
 struct list_node {
     struct list_node *next;
     struct list_node *prev;
 };
 
-/* ---- devices ---------------------------------------------------------------------------------------------- */
+/* ---- devices ----------------------------------------------------------------------------------------------
+ */
 
 enum verbs_match_kind {
     VERBS_MATCH_SENTINEL = 0, /* ends a table */
@@ -53,7 +57,8 @@ enum {
     VSYSFS_READ_NODE_GUID = 1 << 1 /* node_guid was looked up */
 };
 
-/* A device as discovery found it. The library owns it; it lives as long as the verbs_device that points to it. */
+/* A device as discovery found it. The library owns it; it lives as long as the verbs_device that points to
+ * it. */
 struct verbs_sysfs_dev {
     struct list_node entry;
     void *provider_data; /* the provider's own, set in match_device and read in alloc_device */
@@ -64,7 +69,7 @@ struct verbs_sysfs_dev {
     char ibdev_name[IBV_SYSFS_NAME_MAX];
     char ibdev_path[IBV_SYSFS_PATH_MAX]; /* /sys/class/infiniband/NAME */
     char modalias[512];
-    uint64_t node_guid; /* big-endian */
+    uint64_t node_guid; /* in host byte order */
     uint32_t driver_id; /* enum rdma_driver_id; 0 if unknown */
     enum ibv_node_type node_type;
     int ibdev_idx; /* the kernel's index of the device; -1 if unknown */
@@ -80,11 +85,11 @@ struct verbs_context;
  * What a provider registers. It must stay valid until the process ends.
  *
  * match_device   decides alone if set; otherwise match_table does.
- * alloc_device   returns calloc'd memory that starts with a verbs_device, or NULL and errno. The library fills
- *                in the rest and gives it back through uninit_device.
- * alloc_context  opens the device: makes a context with verbs_init_and_alloc_context, issues ibv_cmd_get_context
- *                and verbs_set_ops. Returns NULL and errno; cmd_fd belongs to the library until it succeeds.
- * import_context the same for a command fd that another process opened; may be NULL.
+ * alloc_device   returns calloc'd memory that starts with a verbs_device, or NULL and errno. The library
+ * fills in the rest and gives it back through uninit_device. alloc_context  opens the device: makes a context
+ * with verbs_init_and_alloc_context, issues ibv_cmd_get_context and verbs_set_ops. Returns NULL and errno;
+ * cmd_fd belongs to the library until it succeeds. import_context the same for a command fd that another
+ * process opened; may be NULL.
  */
 struct verbs_device_ops {
     const char *name;
@@ -99,7 +104,8 @@ struct verbs_device_ops {
     void (*uninit_device)(struct verbs_device *device);
 };
 
-/* A device as the provider made it; the library counts references and calls uninit_device after the last one. */
+/* A device as the provider made it; the library counts references and calls uninit_device after the last one.
+ */
 struct verbs_device {
     struct ibv_device device; /* must be first */
     const struct verbs_device_ops *ops;
@@ -109,19 +115,14 @@ struct verbs_device {
     uint64_t core_support; /* enum ib_uverbs_core_support: what the kernel offers to every device */
 };
 
-static inline struct verbs_device *verbs_get_device(const struct ibv_device *device)
-{
+static __inline__ struct verbs_device *verbs_get_device(const struct ibv_device *device) {
     return (struct verbs_device *)(uintptr_t)device;
 }
 
-/* ---- objects that are larger inside than verbs.h shows ------------------------------------------------------ */
+/* ---- objects that are larger inside than verbs.h shows
+ * ------------------------------------------------------ */
 
-enum ibv_mr_type {
-    IBV_MR_TYPE_MR,
-    IBV_MR_TYPE_NULL_MR,
-    IBV_MR_TYPE_IMPORTED_MR,
-    IBV_MR_TYPE_DMABUF_MR
-};
+enum ibv_mr_type { IBV_MR_TYPE_MR, IBV_MR_TYPE_NULL_MR, IBV_MR_TYPE_IMPORTED_MR, IBV_MR_TYPE_DMABUF_MR };
 
 struct verbs_mr {
     struct ibv_mr ibv_mr;
@@ -179,10 +180,7 @@ struct verbs_counters {
     uint32_t handle;
 };
 
-enum ibv_flow_action_type {
-    IBV_FLOW_ACTION_UNSPECIFIED,
-    IBV_FLOW_ACTION_ESP = 1
-};
+enum ibv_flow_action_type { IBV_FLOW_ACTION_UNSPECIFIED, IBV_FLOW_ACTION_ESP = 1 };
 
 struct verbs_flow_action {
     struct ibv_flow_action action;
@@ -190,25 +188,30 @@ struct verbs_flow_action {
     enum ibv_flow_action_type type;
 };
 
-static inline struct verbs_mr *verbs_get_mr(struct ibv_mr *mr) { return (struct verbs_mr *)mr; }
+static __inline__ struct verbs_mr *verbs_get_mr(struct ibv_mr *mr) {
+    return (struct verbs_mr *)mr;
+}
 
-/* ---- ops ---------------------------------------------------------------------------------------------------- */
+/* ---- ops
+ * ---------------------------------------------------------------------------------------------------- */
 
 /*
- * What a context can do, in alphabetical order. A provider passes a table to verbs_set_ops in which the ops that
- * it lacks are NULL; the context's own table then has the library's default for those, which answers EOPNOTSUPP.
- * Each op has the contract of the verb of the same name; where the library has already checked arguments, it says
- * so at the verb. Ops that return int return 0 or a positive errno value, ops that return a pointer set errno.
+ * What a context can do, in alphabetical order. A provider passes a table to verbs_set_ops in which the ops
+ * that it lacks are NULL; the context's own table then has the library's default for those, which answers
+ * EOPNOTSUPP. Each op has the contract of the verb of the same name; where the library has already checked
+ * arguments, it says so at the verb. Ops that return int return 0 or a positive errno value, ops that return
+ * a pointer set errno.
  */
 struct verbs_context_ops {
-    int (*advise_mr)(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags, struct ibv_sge *sg_list,
-                     uint32_t num_sges);
+    int (*advise_mr)(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
+                     struct ibv_sge *sg_list, uint32_t num_sges);
     void *(*alloc_buf)(struct ibv_pd *pd, size_t length, struct ibv_buf **buf);
     struct ibv_dm *(*alloc_dm)(struct ibv_context *context, struct ibv_alloc_dm_attr *attr);
     struct ibv_dmah *(*alloc_dmah)(struct ibv_context *context, struct ibv_dmah_init_attr *attr);
     struct ibv_mw *(*alloc_mw)(struct ibv_pd *pd, enum ibv_mw_type type);
     struct ibv_mr *(*alloc_null_mr)(struct ibv_pd *pd);
-    struct ibv_pd *(*alloc_parent_domain)(struct ibv_context *context, struct ibv_parent_domain_init_attr *attr);
+    struct ibv_pd *(*alloc_parent_domain)(struct ibv_context *context,
+                                          struct ibv_parent_domain_init_attr *attr);
     struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
     struct ibv_td *(*alloc_td)(struct ibv_context *context, struct ibv_td_init_attr *init_attr);
     void (*async_event)(struct ibv_context *context, struct ibv_async_event *event);
@@ -219,8 +222,10 @@ struct verbs_context_ops {
     int (*close_xrcd)(struct ibv_xrcd *xrcd);
     void (*cq_event)(struct ibv_cq *cq);
     struct ibv_ah *(*create_ah)(struct ibv_pd *pd, struct ibv_ah_attr *attr);
-    struct ibv_comp_cntr *(*create_comp_cntr)(struct ibv_context *context, struct ibv_comp_cntr_init_attr *attr);
-    struct ibv_counters *(*create_counters)(struct ibv_context *context, struct ibv_counters_init_attr *init_attr);
+    struct ibv_comp_cntr *(*create_comp_cntr)(struct ibv_context *context,
+                                              struct ibv_comp_cntr_init_attr *attr);
+    struct ibv_counters *(*create_counters)(struct ibv_context *context,
+                                            struct ibv_counters_init_attr *init_attr);
     struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe, struct ibv_comp_channel *channel,
                                 int comp_vector);
     struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *context, struct ibv_cq_init_attr_ex *init_attr);
@@ -232,7 +237,8 @@ struct verbs_context_ops {
     struct ibv_rwq_ind_table *(*create_rwq_ind_table)(struct ibv_context *context,
                                                       struct ibv_rwq_ind_table_init_attr *init_attr);
     struct ibv_srq *(*create_srq)(struct ibv_pd *pd, struct ibv_srq_init_attr *srq_init_attr);
-    struct ibv_srq *(*create_srq_ex)(struct ibv_context *context, struct ibv_srq_init_attr_ex *srq_init_attr_ex);
+    struct ibv_srq *(*create_srq_ex)(struct ibv_context *context,
+                                     struct ibv_srq_init_attr_ex *srq_init_attr_ex);
     struct ibv_wq *(*create_wq)(struct ibv_context *context, struct ibv_wq_init_attr *wq_init_attr);
     int (*dealloc_dmah)(struct ibv_dmah *dmah);
     int (*dealloc_mw)(struct ibv_mw *mw);
@@ -275,13 +281,15 @@ struct verbs_context_ops {
     int (*post_srq_recv)(struct ibv_srq *srq, struct ibv_recv_wr *recv_wr, struct ibv_recv_wr **bad_recv_wr);
     int (*qp_attach_comp_cntr)(struct ibv_qp *qp, struct ibv_comp_cntr *comp_cntr,
                                struct ibv_qp_attach_comp_cntr_attr *attr);
-    int (*query_comp_cntr_caps)(struct ibv_context *context, struct ibv_comp_cntr_caps *caps, size_t caps_size);
+    int (*query_comp_cntr_caps)(struct ibv_context *context, struct ibv_comp_cntr_caps *caps,
+                                size_t caps_size);
     int (*query_device_ex)(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
                            struct ibv_device_attr_ex *attr, size_t attr_size);
     int (*query_ece)(struct ibv_qp *qp, struct ibv_ece *ece);
     int (*query_port)(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *port_attr);
     int (*query_port_speed)(struct ibv_context *context, uint32_t port_num, uint64_t *port_speed);
-    int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask, struct ibv_qp_init_attr *init_attr);
+    int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
+                    struct ibv_qp_init_attr *init_attr);
     int (*query_qp_data_in_order)(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags);
     int (*query_rt_values)(struct ibv_context *context, struct ibv_values_ex *values);
     int (*query_srq)(struct ibv_srq *srq, struct ibv_srq_attr *srq_attr);
@@ -296,7 +304,8 @@ struct verbs_context_ops {
     struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access);
     struct ibv_mr *(*reg_mr_ex)(struct ibv_pd *pd, struct ibv_mr_init_attr *attr);
     int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
-    int (*rereg_mr)(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *addr, size_t length, int access);
+    int (*rereg_mr)(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *addr, size_t length,
+                    int access);
     int (*resize_cq)(struct ibv_cq *cq, int cqe);
     int (*set_comp_cntr)(struct ibv_comp_cntr *comp_cntr, uint64_t value);
     int (*set_ece)(struct ibv_qp *qp, struct ibv_ece *ece);
@@ -309,46 +318,45 @@ struct verbs_context_ops {
 /* Merges the non-NULL ops into the context's table. May be called more than once; the last one wins. */
 void verbs_set_ops(struct verbs_context *vctx, const struct verbs_context_ops *ops);
 
-/* ---- registering, contexts ---------------------------------------------------------------------------------- */
+/* ---- registering, contexts
+ * ---------------------------------------------------------------------------------- */
 
-/* Called from a constructor of the plugin; ops must stay valid. Registering the same ops twice has no effect. */
+/* Called from a constructor of the plugin; ops must stay valid. Registering the same ops twice has no effect.
+ */
 void verbs_register_driver_65(const struct verbs_device_ops *ops);
 
 /* Registers OPS when the plugin is loaded. */
-#define PROVIDER_DRIVER(ops)                                                            \
-    static __attribute__((constructor)) void verbs_register_provider(void)              \
-    {                                                                                   \
-        verbs_register_driver_65(&(ops));                                               \
+#define PROVIDER_DRIVER(ops)                                                 \
+    static __attribute__((constructor)) void verbs_register_provider(void) { \
+        verbs_register_driver_65(&(ops));                                    \
     }
 
 /*
- * Allocates alloc_size zeroed bytes and sets up the verbs_context that lies at context_offset in them. The result
- * is NULL and errno, or the provider's context, which verbs_uninit_context empties and the provider frees.
+ * Allocates alloc_size zeroed bytes and sets up the verbs_context that lies at context_offset in them. The
+ * result is NULL and errno, or the provider's context, which verbs_uninit_context empties and the provider
+ * frees.
  */
 void *_verbs_init_and_alloc_context(struct ibv_device *device, int cmd_fd, size_t alloc_size,
                                     struct verbs_context *context_offset, uint32_t driver_id);
 
 /* The same for TYPE, whose member MEMBER is the verbs_context. */
-#define VERBS_INIT_AND_ALLOC_CONTEXT(device, cmd_fd, type, member, driver_id)                                  \
-    ((type *)_verbs_init_and_alloc_context(device, cmd_fd, sizeof(type),                                       \
-                                           (struct verbs_context *)(uintptr_t)offsetof(type, member), driver_id))
+#define VERBS_INIT_AND_ALLOC_CONTEXT(device, cmd_fd, type, member, driver_id) \
+    ((type *)_verbs_init_and_alloc_context(                                   \
+        device, cmd_fd, sizeof(type), (struct verbs_context *)(uintptr_t)offsetof(type, member), driver_id))
 
-/* Undoes the above, memory excepted; the first thing that free_context and a failing alloc_context do last. */
+/* Undoes the above, memory excepted; the first thing that free_context and a failing alloc_context do last.
+ */
 void verbs_uninit_context(struct verbs_context *vctx);
 
-/* Fills the members of a CQ that the library looks at. Must precede the kernel command that creates the CQ. */
+/* Fills the members of a CQ that the library looks at. Must precede the kernel command that creates the CQ.
+ */
 void verbs_init_cq(struct ibv_cq *cq, struct ibv_context *context, struct ibv_comp_channel *channel,
                    void *cq_context);
 
-/* ---- log ------------------------------------------------------------------------------------------------------ */
+/* ---- log
+ * ------------------------------------------------------------------------------------------------------ */
 
-enum {
-    VERBS_LOG_LEVEL_NONE,
-    VERBS_LOG_ERR,
-    VERBS_LOG_WARN,
-    VERBS_LOG_INFO,
-    VERBS_LOG_DEBUG
-};
+enum { VERBS_LOG_LEVEL_NONE, VERBS_LOG_ERR, VERBS_LOG_WARN, VERBS_LOG_INFO, VERBS_LOG_DEBUG };
 
 /* One line to the verbs log, where VERBS_LOG_LEVEL asks for the level. Keeps errno. */
 void __verbs_log(struct verbs_context *ctx, uint32_t level, const char *fmt, ...)
@@ -357,25 +365,27 @@ void __verbs_log(struct verbs_context *ctx, uint32_t level, const char *fmt, ...
 /* The verb that a work request asks for, in words; "unknown" for other values. */
 const char *ibv_wr_opcode_str(enum ibv_wr_opcode opcode);
 
-/* ---- fork protection ------------------------------------------------------------------------------------------- */
+/* ---- fork protection
+ * ------------------------------------------------------------------------------------------- */
 
 /*
- * For memory that a device writes to and that is no MR, such as queues. The first withholds the pages of the range
- * from children where fork protection is on; the second, called once for each call of the first with the same
- * range, gives them back. 0, or -1 and errno, and then nothing has changed. Any thread.
+ * For memory that a device writes to and that is no MR, such as queues. The first withholds the pages of the
+ * range from children where fork protection is on; the second, called once for each call of the first with
+ * the same range, gives them back. 0, or -1 and errno, and then nothing has changed. Any thread.
  */
 int ibv_dontfork_range(void *base, size_t size);
 int ibv_dofork_range(void *base, size_t size);
 
-/* ---- kernel commands -------------------------------------------------------------------------------------------- */
+/* ---- kernel commands
+ * -------------------------------------------------------------------------------------------- */
 
 /*
- * Each ibv_cmd_* function issues one command for the object that the provider hands in, and fills the object's
- * public members from the answer. They return 0 or a positive errno value and never set errno.
+ * Each ibv_cmd_* function issues one command for the object that the provider hands in, and fills the
+ * object's public members from the answer. They return 0 or a positive errno value and never set errno.
  *
  * CMD and CMD_SIZE: a struct that starts with the command below and goes on with the driver's own input; the
- * library writes its first part. RESP and RESP_SIZE: the same for the answer. Either may be the bare struct, and
- * where a driver has neither, the size is that of the bare struct.
+ * library writes its first part. RESP and RESP_SIZE: the same for the answer. Either may be the bare struct,
+ * and where a driver has neither, the size is that of the bare struct.
  */
 struct ex_hdr {
     struct ib_uverbs_cmd_hdr hdr;
@@ -405,7 +415,8 @@ VERBS_COMMAND(ibv_reg_mr, ib_uverbs_cmd_hdr, ib_uverbs_reg_mr);
 VERBS_COMMAND(ibv_rereg_mr, ib_uverbs_cmd_hdr, ib_uverbs_rereg_mr);
 VERBS_COMMAND(ibv_resize_cq, ib_uverbs_cmd_hdr, ib_uverbs_resize_cq);
 
-struct ibv_command_buffer; /* attributes of a driver's own, appended to the command; NULL where there are none */
+struct ibv_command_buffer; /* attributes of a driver's own, appended to the command; NULL where there are none
+                            */
 
 /* File descriptors that a command is to be issued with; NULL for the context's own. */
 struct ibv_fd_arr {
@@ -432,8 +443,8 @@ int ibv_cmd_get_context(struct verbs_context *vctx, struct ibv_get_context *cmd,
                         struct ibv_fd_arr *fds, struct ib_uverbs_get_context_resp *resp, size_t resp_size);
 
 /*
- * Fills as much of attr as attr_size covers. Where the kernel has no extended query, the extended part is zero.
- * resp may be NULL; else *resp_size is its size, and becomes the size that the kernel filled in.
+ * Fills as much of attr as attr_size covers. Where the kernel has no extended query, the extended part is
+ * zero. resp may be NULL; else *resp_size is its size, and becomes the size that the kernel filled in.
  */
 int ibv_cmd_query_device_any(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
                              struct ibv_device_attr_ex *attr, size_t attr_size,
@@ -441,14 +452,15 @@ int ibv_cmd_query_device_any(struct ibv_context *context, const struct ibv_query
 int ibv_cmd_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *port_attr,
                        struct ibv_query_port *cmd, size_t cmd_size);
 
-int ibv_cmd_alloc_pd(struct ibv_context *context, struct ibv_pd *pd, struct ibv_alloc_pd *cmd, size_t cmd_size,
-                     struct ib_uverbs_alloc_pd_resp *resp, size_t resp_size);
+int ibv_cmd_alloc_pd(struct ibv_context *context, struct ibv_pd *pd, struct ibv_alloc_pd *cmd,
+                     size_t cmd_size, struct ib_uverbs_alloc_pd_resp *resp, size_t resp_size);
 int ibv_cmd_dealloc_pd(struct ibv_pd *pd);
 
-int ibv_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t hca_va, int access, struct verbs_mr *vmr,
-                   struct ibv_reg_mr *cmd, size_t cmd_size, struct ib_uverbs_reg_mr_resp *resp, size_t resp_size);
-int ibv_cmd_rereg_mr(struct verbs_mr *vmr, uint32_t flags, void *addr, size_t length, uint64_t hca_va, int access,
-                     struct ibv_pd *pd, struct ibv_rereg_mr *cmd, size_t cmd_size,
+int ibv_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t hca_va, int access,
+                   struct verbs_mr *vmr, struct ibv_reg_mr *cmd, size_t cmd_size,
+                   struct ib_uverbs_reg_mr_resp *resp, size_t resp_size);
+int ibv_cmd_rereg_mr(struct verbs_mr *vmr, uint32_t flags, void *addr, size_t length, uint64_t hca_va,
+                     int access, struct ibv_pd *pd, struct ibv_rereg_mr *cmd, size_t cmd_size,
                      struct ib_uverbs_rereg_mr_resp *resp, size_t resp_size);
 int ibv_cmd_dereg_mr(struct verbs_mr *vmr);
 
@@ -459,11 +471,12 @@ int ibv_cmd_dealloc_mw(struct ibv_mw *mw);
 int ibv_cmd_create_cq(struct ibv_context *context, int cqe, struct ibv_comp_channel *channel, int comp_vector,
                       struct ibv_cq *cq, struct ibv_create_cq *cmd, size_t cmd_size,
                       struct ib_uverbs_create_cq_resp *resp, size_t resp_size);
-/* cmd_flags: IBV_CREATE_CQ_EX_* of the kernel (enum ib_uverbs_ex_create_cq_flags), beside those of cq_attr. */
+/* cmd_flags: IBV_CREATE_CQ_EX_* of the kernel (enum ib_uverbs_ex_create_cq_flags), beside those of cq_attr.
+ */
 int ibv_cmd_create_cq_ex(struct ibv_context *context, const struct ibv_cq_init_attr_ex *cq_attr,
                          struct verbs_create_cq_prov_attr *prov_attr, struct verbs_cq *cq,
-                         struct ibv_create_cq_ex *cmd, size_t cmd_size, struct ib_uverbs_ex_create_cq_resp *resp,
-                         size_t resp_size, uint32_t cmd_flags);
+                         struct ibv_create_cq_ex *cmd, size_t cmd_size,
+                         struct ib_uverbs_ex_create_cq_resp *resp, size_t resp_size, uint32_t cmd_flags);
 int ibv_cmd_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int ibv_cmd_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 int ibv_cmd_resize_cq(struct ibv_cq *cq, int cqe, struct ibv_resize_cq *cmd, size_t cmd_size,
@@ -484,22 +497,26 @@ int ibv_cmd_destroy_srq(struct ibv_srq *srq);
 int ibv_cmd_create_qp(struct ibv_pd *pd, struct ibv_qp *qp, struct ibv_qp_init_attr *attr,
                       struct ibv_create_qp *cmd, size_t cmd_size, struct ib_uverbs_create_qp_resp *resp,
                       size_t resp_size);
-/* Fits answers of drivers that know only the plain create command: the driver's part follows the plain answer. */
-int ibv_cmd_create_qp_ex(struct ibv_context *context, struct verbs_qp *qp, struct ibv_qp_init_attr_ex *attr_ex,
-                         struct ibv_create_qp *cmd, size_t cmd_size, struct ib_uverbs_create_qp_resp *resp,
-                         size_t resp_size);
-int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *qp, struct ibv_qp_init_attr_ex *attr_ex,
-                          struct ibv_create_qp_ex *cmd, size_t cmd_size, struct ib_uverbs_ex_create_qp_resp *resp,
-                          size_t resp_size, struct ibv_command_buffer *driver);
-int ibv_cmd_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask, struct ibv_qp_init_attr *init_attr,
-                     struct ibv_query_qp *cmd, size_t cmd_size);
+/* Fits answers of drivers that know only the plain create command: the driver's part follows the plain
+ * answer. */
+int ibv_cmd_create_qp_ex(struct ibv_context *context, struct verbs_qp *qp,
+                         struct ibv_qp_init_attr_ex *attr_ex, struct ibv_create_qp *cmd, size_t cmd_size,
+                         struct ib_uverbs_create_qp_resp *resp, size_t resp_size);
+int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *qp,
+                          struct ibv_qp_init_attr_ex *attr_ex, struct ibv_create_qp_ex *cmd, size_t cmd_size,
+                          struct ib_uverbs_ex_create_qp_resp *resp, size_t resp_size,
+                          struct ibv_command_buffer *driver);
+int ibv_cmd_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
+                     struct ibv_qp_init_attr *init_attr, struct ibv_query_qp *cmd, size_t cmd_size);
 int ibv_cmd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask, struct ibv_modify_qp *cmd,
                       size_t cmd_size);
-int ibv_cmd_modify_qp_ex(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask, struct ibv_modify_qp_ex *cmd,
-                         size_t cmd_size, struct ib_uverbs_ex_modify_qp_resp *resp, size_t resp_size);
+int ibv_cmd_modify_qp_ex(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
+                         struct ibv_modify_qp_ex *cmd, size_t cmd_size,
+                         struct ib_uverbs_ex_modify_qp_resp *resp, size_t resp_size);
 /* Waits until every event of the QP was acknowledged. */
 int ibv_cmd_destroy_qp(struct ibv_qp *qp);
-/* Rings the kernel's doorbell of queues that are shared with a software device: both post nothing themselves. */
+/* Rings the kernel's doorbell of queues that are shared with a software device: both post nothing themselves.
+ */
 int ibv_cmd_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
 int ibv_cmd_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 int ibv_cmd_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);

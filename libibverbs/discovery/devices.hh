@@ -9,7 +9,7 @@
 
 namespace verbs::discovery {
 
-/// Devices in the order in which the kernel names them, linked through their `entry`. Owns them.
+/// Devices in the order in which the kernel made them, linked through their `entry`. Owns them.
 class DeviceChain {
 public:
     DeviceChain() = default;
@@ -21,14 +21,15 @@ public:
     const verbs_sysfs_dev *first() const { return first_; }
     static const verbs_sysfs_dev *next(const verbs_sysfs_dev &device);
 
-    void push_back(Allocated<verbs_sysfs_dev> device);
+    using Before = bool(const verbs_sysfs_dev &left, const verbs_sysfs_dev &right);
+    /// Adds the device in front of the first one that it comes `before`, or at the end.
+    void insert(Allocated<verbs_sysfs_dev> device, Before *before = nullptr);
     /// The first device, or null when none is left.
     Allocated<verbs_sysfs_dev> pop_front();
     void clear();
 
 private:
     verbs_sysfs_dev *first_ = nullptr;
-    verbs_sysfs_dev *last_ = nullptr;
 };
 
 /// Where to look. Tests point these at trees of their own.
@@ -38,10 +39,11 @@ struct Sources {
     bool netlink = true;
 };
 
-/// The devices of this network namespace that have a uverbs interface: from RDMA netlink where the kernel answers
-/// there, else from sysfs, with the same result but for driver_id and ibdev_idx, which sysfs does not know. No devices
-/// are an empty chain. ENOSYS: the system has no uverbs at all (no module, or not built into the kernel); ENOMEM; those
-/// of reading sysfs. Any thread.
+/// The devices of this network namespace that have a uverbs interface: from RDMA netlink where the kernel
+/// answers there (an empty list is an answer: sysfs may show devices of other namespaces), else from sysfs,
+/// with the same result but for driver_id (0) and ibdev_idx (-1), which sysfs does not know. Whether there is
+/// a node in /dev does not matter. ENOSYS: the system has no uverbs at all (no module, not built into the
+/// kernel); ENOMEM; those of reading sysfs. Any thread.
 Result<DeviceChain> discover_devices(const Sources &sources = {});
 
 /// Fills `modalias`, or leaves it empty where the device has none (software devices). Looks only once.
