@@ -84,12 +84,12 @@ struct verbs_context;
 /*
  * What a provider registers. It must stay valid until the process ends.
  *
- * match_device   decides alone if set; otherwise match_table does.
- * alloc_device   returns calloc'd memory that starts with a verbs_device, or NULL and errno. The library
- * fills in the rest and gives it back through uninit_device. alloc_context  opens the device: makes a context
- * with verbs_init_and_alloc_context, issues ibv_cmd_get_context and verbs_set_ops. Returns NULL and errno;
- * cmd_fd belongs to the library until it succeeds. import_context the same for a command fd that another
- * process opened; may be NULL.
+ * match_device: decides alone if set; otherwise match_table does.
+ * alloc_device: returns calloc'd memory that starts with a verbs_device, or NULL and errno. The library fills in
+ *   the rest and gives it back through uninit_device.
+ * alloc_context: opens the device. Makes a context with VERBS_INIT_AND_ALLOC_CONTEXT, which takes cmd_fd over,
+ *   issues ibv_cmd_get_context and calls verbs_set_ops. Returns NULL and errno.
+ * import_context: the same for a command fd that another process opened; may be NULL.
  */
 struct verbs_device_ops {
     const char *name;
@@ -415,8 +415,8 @@ VERBS_COMMAND(ibv_reg_mr, ib_uverbs_cmd_hdr, ib_uverbs_reg_mr);
 VERBS_COMMAND(ibv_rereg_mr, ib_uverbs_cmd_hdr, ib_uverbs_rereg_mr);
 VERBS_COMMAND(ibv_resize_cq, ib_uverbs_cmd_hdr, ib_uverbs_resize_cq);
 
-struct ibv_command_buffer; /* attributes of a driver's own, appended to the command; NULL where there are none
-                            */
+/* Attributes of a driver's own, appended to the command; NULL where there are none. */
+struct ibv_command_buffer;
 
 /* File descriptors that a command is to be issued with; NULL for the context's own. */
 struct ibv_fd_arr {

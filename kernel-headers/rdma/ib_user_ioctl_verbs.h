@@ -111,34 +111,6 @@ enum ib_uverbs_query_port_flags {
     IB_UVERBS_QPF_GRH_REQUIRED = 1 << 0,
 };
 
-/* On-demand paging: what a device does at all, and with which operations per transport. */
-enum ib_uverbs_odp_general_cap_bits {
-    IB_UVERBS_ODP_SUPPORT = 1 << 0,
-    IB_UVERBS_ODP_SUPPORT_IMPLICIT = 1 << 1,
-};
-
-enum ib_uverbs_odp_transport_cap_bits {
-    IB_UVERBS_ODP_SUPPORT_SEND = 1 << 0,
-    IB_UVERBS_ODP_SUPPORT_RECV = 1 << 1,
-    IB_UVERBS_ODP_SUPPORT_WRITE = 1 << 2,
-    IB_UVERBS_ODP_SUPPORT_READ = 1 << 3,
-    IB_UVERBS_ODP_SUPPORT_ATOMIC = 1 << 4,
-    IB_UVERBS_ODP_SUPPORT_SRQ_RECV = 1 << 5,
-    IB_UVERBS_ODP_SUPPORT_FLUSH = 1 << 6,
-    IB_UVERBS_ODP_SUPPORT_ATOMIC_WRITE = 1 << 7,
-};
-
-/* RDMA FLUSH: how far data must get, and how much of it. */
-enum ib_placement_type {
-    IB_FLUSH_GLOBAL = 1 << 0,
-    IB_FLUSH_PERSISTENT = 1 << 1,
-};
-
-enum ib_selectivity_level {
-    IB_FLUSH_RANGE = 0,
-    IB_FLUSH_MR = 1,
-};
-
 /* IPsec ESP flow actions: how keys are given, how replays are detected, what is encapsulated. */
 enum ib_uverbs_flow_action_esp_keymat {
     IB_UVERBS_FLOW_ACTION_ESP_KEYMAT_AES_GCM = 0,
