@@ -22,16 +22,14 @@ extern "C" {
  */
 #define VERBS_PROVIDER_ABI 65
 
-/* ---- lists, only as members that the library links; providers leave them alone ---------------------------
- */
+/* ---- lists, only as members that the library links; providers leave them alone ---- */
 
 struct list_node {
     struct list_node *next;
     struct list_node *prev;
 };
 
-/* ---- devices ----------------------------------------------------------------------------------------------
- */
+/* ---- devices ---- */
 
 enum verbs_match_kind {
     VERBS_MATCH_SENTINEL = 0, /* ends a table */
@@ -119,8 +117,7 @@ static __inline__ struct verbs_device *verbs_get_device(const struct ibv_device 
     return (struct verbs_device *)(uintptr_t)device;
 }
 
-/* ---- objects that are larger inside than verbs.h shows
- * ------------------------------------------------------ */
+/* ---- objects that are larger inside than verbs.h shows ---- */
 
 enum ibv_mr_type { IBV_MR_TYPE_MR, IBV_MR_TYPE_NULL_MR, IBV_MR_TYPE_IMPORTED_MR, IBV_MR_TYPE_DMABUF_MR };
 
@@ -192,8 +189,7 @@ static __inline__ struct verbs_mr *verbs_get_mr(struct ibv_mr *mr) {
     return (struct verbs_mr *)mr;
 }
 
-/* ---- ops
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- ops ---- */
 
 /*
  * What a context can do, in alphabetical order. A provider passes a table to verbs_set_ops in which the ops
@@ -318,8 +314,7 @@ struct verbs_context_ops {
 /* Merges the non-NULL ops into the context's table. May be called more than once; the last one wins. */
 void verbs_set_ops(struct verbs_context *vctx, const struct verbs_context_ops *ops);
 
-/* ---- registering, contexts
- * ---------------------------------------------------------------------------------- */
+/* ---- registering, contexts ---- */
 
 /* Called from a constructor of the plugin; ops must stay valid. Registering the same ops twice has no effect.
  */
@@ -353,8 +348,18 @@ void verbs_uninit_context(struct verbs_context *vctx);
 void verbs_init_cq(struct ibv_cq *cq, struct ibv_context *context, struct ibv_comp_channel *channel,
                    void *cq_context);
 
-/* ---- log
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- small private verbs ---- */
+
+enum ibv_gid_type_sysfs { IBV_GID_TYPE_SYSFS_IB_ROCE_V1, IBV_GID_TYPE_SYSFS_ROCE_V2 };
+
+/* The type of a GID as sysfs tells types apart; 0, or -1 and errno (ENODATA for an empty entry). */
+int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned int index,
+                       enum ibv_gid_type_sysfs *type);
+
+/* Opens a device with data for its provider's alloc_context; as ibv_open_device otherwise. */
+struct ibv_context *verbs_open_device(struct ibv_device *device, void *private_data);
+
+/* ---- log ---- */
 
 enum { VERBS_LOG_LEVEL_NONE, VERBS_LOG_ERR, VERBS_LOG_WARN, VERBS_LOG_INFO, VERBS_LOG_DEBUG };
 
@@ -365,8 +370,7 @@ void __verbs_log(struct verbs_context *ctx, uint32_t level, const char *fmt, ...
 /* The verb that a work request asks for, in words; "unknown" for other values. */
 const char *ibv_wr_opcode_str(enum ibv_wr_opcode opcode);
 
-/* ---- fork protection
- * ------------------------------------------------------------------------------------------- */
+/* ---- fork protection ---- */
 
 /*
  * For memory that a device writes to and that is no MR, such as queues. The first withholds the pages of the
@@ -376,8 +380,7 @@ const char *ibv_wr_opcode_str(enum ibv_wr_opcode opcode);
 int ibv_dontfork_range(void *base, size_t size);
 int ibv_dofork_range(void *base, size_t size);
 
-/* ---- kernel commands
- * -------------------------------------------------------------------------------------------- */
+/* ---- kernel commands ---- */
 
 /*
  * Each ibv_cmd_* function issues one command for the object that the provider hands in, and fills the

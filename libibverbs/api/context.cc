@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Opening and closing devices.
+#include <fcntl.h>
+#include <infiniband/driver.h>
+#include <sys/stat.h>
+
+#include <cstring>
+
+#include "base/export.hh"
+#include "base/log.hh"
+#include "base/unique_fd.hh"
+#include "discovery/character_device.hh"
+#include "provider/context.hh"
+#include "provider/devices.hh"
+
+VERBS_EXPORT
+ibv_context *verbs_open_device(ibv_device *device, void *private_data) {
+    verbs_device &opened = *verbs_get_device(device);
+    verbs::Result<verbs::UniqueFd> fd = verbs::discovery::open_character_device(*opened.sysfs);
+    if (!fd) {
+        verbs::log(verbs::LogLevel::kError, "%s: cannot open its character device /dev/infiniband/%s: %s",
+                   device->name, device->dev_name, strerror(fd.error()));
+        return verbs::null_with(fd.error());
+    }
+    verbs_context *vctx = opened.ops->alloc_context(device, fd->release(), private_data);
+    return vctx != nullptr ? &vctx->context : nullptr;
+}
+
+VERBS_EXPORT
+ibv_context *ibv_open_device(ibv_device *device) {
+    return verbs_open_device(device, nullptr);
+}
+
+VERBS_EXPORT
+ibv_context *ibv_import_device(int cmd_fd) {
+    struct stat node = {};
+    if (fstat(cmd_fd, &node) != 0)
+        return nullptr;
+    verbs::Result<verbs::provider::DeviceArray> list = verbs::provider::list_devices();
+    if (!list)
+        return verbs::null_with(list.error());
+
+    int error = ENODEV;
+    ibv_context *context = nullptr;
+    for (size_t i = 0; i < list->count; ++i) {
+        ibv_device *device = list->devices.get()[i];
+        verbs_device &candidate = *verbs_get_device(device);
+        if (candidate.sysfs->sysfs_cdev == node.st_rdev) {
+            if (candidate.ops->import_context == nullptr) {
+                error = EOPNOTSUPP;
+            } else if (int fd = fcntl(cmd_fd, F_DUPFD_CLOEXEC, 0); fd < 0) {
+                error = errno;
+            } else if (verbs_context *vctx = candidate.ops->import_context(device, fd); vctx != nullptr) {
+                context = &vctx->context;
+            } else {
+                error = errno;
+            }
+        }
+        verbs::provider::device_unref(candidate);
+    }
+    return context != nullptr ? context : static_cast<ibv_context *>(verbs::null_with(error));
+}
+
+VERBS_EXPORT
+int ibv_close_device(ibv_context *context) {
+    verbs::provider::ops(context).free_context(context);
+    return 0;
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Device memory.
+#include <infiniband/driver.h>
+
+#include "base/export.hh"
+#include "provider/context.hh"
+
+using verbs::provider::ops;
+
+VERBS_EXPORT
+ibv_dm *ibv_import_dm(ibv_context *context, uint32_t dm_handle) {
+    return ops(context).import_dm(context, dm_handle);
+}
+
+VERBS_EXPORT
+void ibv_unimport_dm(ibv_dm *dm) {
+    ops(dm->context).unimport_dm(dm);
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Memory regions: each keeps its pages out of children where fork protection is on.
+#include <infiniband/driver.h>
+#include <sys/resource.h>
+
+#include "base/export.hh"
+#include "base/log.hh"
+#include "fork/range.hh"
+#include "provider/context.hh"
+
+using verbs::Status;
+using verbs::provider::ops;
+
+// The header's macros pick the form by whether optional access flags may be set.
+#undef ibv_reg_mr
+#undef ibv_reg_mr_iova
+
+namespace {
+
+/// Says what to do about the error that users meet most: pinned memory is limited.
+void explain_failure(const ibv_pd *pd, size_t length, int error) {
+    if (!verbs::log_enabled(verbs::LogLevel::kError))
+        return;
+    verbs::ErrnoGuard keep;
+    rlimit limit = {};
+    if (error == ENOMEM && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+        verbs::log(verbs::LogLevel::kError,
+                   "%s: registering %zu bytes failed: the process may pin %llu KiB in all (RLIMIT_MEMLOCK); "
+                   "raise it with 'ulimit -l unlimited' or in /etc/security/limits.conf",
+                   pd->context->device->name, length, static_cast<unsigned long long>(limit.rlim_cur) / 1024);
+    } else {
+        verbs::log(verbs::LogLevel::kError, "%s: registering %zu bytes failed: errno %d",
+                   pd->context->device->name, length, error);
+    }
+}
+
+/// Kernels from before optional access flags refuse them; a program that says "optional" can do without.
+unsigned accepted_access(const ibv_pd *pd, unsigned access) {
+    bool known = (verbs_get_device(pd->context->device)->core_support &
+                  IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS) != 0;
+    return known ? access : access & ~static_cast<unsigned>(IBV_ACCESS_OPTIONAL_RANGE);
+}
+
+ibv_mr *register_memory(ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access) {
+    // Memory that is paged on demand is not pinned, so that a fork does not part it from the device.
+    bool pinned = (access & IBV_ACCESS_ON_DEMAND) == 0;
+    if (pinned) {
+        if (Status status = verbs::fork::dontfork_range(addr, length); !status)
+            return verbs::null_with(status.error());
+    }
+    ibv_mr *mr =
+        ops(pd->context).reg_mr(pd, addr, length, iova, static_cast<int>(accepted_access(pd, access)));
+    if (mr == nullptr) {
+        verbs::ErrnoGuard keep;
+        if (pinned)
+            static_cast<void>(verbs::fork::dofork_range(addr, length));
+        explain_failure(pd, length, errno);
+        return nullptr;
+    }
+    mr->context = pd->context;
+    mr->pd = pd;
+    mr->addr = addr;
+    mr->length = length;
+    return mr;
+}
+
+}  // namespace
+
+VERBS_EXPORT
+ibv_mr *ibv_reg_mr(ibv_pd *pd, void *addr, size_t length, int access) {
+    return register_memory(pd, addr, length, reinterpret_cast<uintptr_t>(addr),
+                           static_cast<unsigned>(access));
+}
+
+VERBS_EXPORT
+ibv_mr *ibv_reg_mr_iova(ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access) {
+    return register_memory(pd, addr, length, iova, static_cast<unsigned>(access));
+}
+
+VERBS_EXPORT
+ibv_mr *ibv_reg_mr_iova2(ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access) {
+    return register_memory(pd, addr, length, iova, access);
+}
+
+VERBS_EXPORT
+ibv_mr *ibv_reg_dmabuf_mr(ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd, int access) {
+    // No fork protection: the memory behind the file need not have an address in this process.
+    ibv_mr *mr = ops(pd->context).reg_dmabuf_mr(pd, offset, length, iova, fd, access);
+    if (mr == nullptr)
+        return nullptr;
+    mr->context = pd->context;
+    mr->pd = pd;
+    mr->addr = reinterpret_cast<void *>(static_cast<uintptr_t>(offset));
+    mr->length = length;
+    return mr;
+}
+
+VERBS_EXPORT
+int ibv_rereg_mr(ibv_mr *mr, int flags, ibv_pd *pd, void *addr, size_t length, int access) {
+    auto refuse = [](ibv_rereg_mr_err_code code, int error) {
+        errno = error;
+        return static_cast<int>(code);
+    };
+    bool changes_translation = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
+    if (verbs_get_mr(mr)->mr_type != IBV_MR_TYPE_MR || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0 ||
+        (changes_translation && (length == 0 || addr == nullptr)) ||
+        (access != 0 && (flags & IBV_REREG_MR_CHANGE_ACCESS) == 0))
+        return refuse(IBV_REREG_MR_ERR_INPUT, EINVAL);
+
+    if (changes_translation) {
+        if (Status status = verbs::fork::dontfork_range(addr, length); !status)
+            return refuse(IBV_REREG_MR_ERR_DONT_FORK_NEW, status.error());
+    }
+    int error = ops(mr->context).rereg_mr(verbs_get_mr(mr), flags, pd, addr, length, access);
+    if (error != 0) {
+        bool undone = !changes_translation || verbs::fork::dofork_range(addr, length);
+        return refuse(undone ? IBV_REREG_MR_ERR_CMD : IBV_REREG_MR_ERR_CMD_AND_DO_FORK_NEW, error);
+    }
+    if ((flags & IBV_REREG_MR_CHANGE_PD) != 0)
+        mr->pd = pd;
+    if ((flags & IBV_REREG_MR_CHANGE_ACCESS) != 0)
+        verbs_get_mr(mr)->access = access;
+    if (changes_translation) {
+        Status status = verbs::fork::dofork_range(mr->addr, mr->length);
+        mr->addr = addr;
+        mr->length = length;
+        if (!status)
+            return refuse(IBV_REREG_MR_ERR_DO_FORK_OLD, status.error());
+    }
+    return 0;
+}
+
+VERBS_EXPORT
+int ibv_dereg_mr(ibv_mr *mr) {
+    void *addr = mr->addr;
+    size_t length = mr->length;
+    bool protects =
+        verbs_get_mr(mr)->mr_type == IBV_MR_TYPE_MR && (verbs_get_mr(mr)->access & IBV_ACCESS_ON_DEMAND) == 0;
+    int error = ops(mr->context).dereg_mr(verbs_get_mr(mr));
+    if (error == 0 && protects)
+        static_cast<void>(verbs::fork::dofork_range(addr, length));
+    return error;
+}
+
+VERBS_EXPORT
+ibv_mr *ibv_import_mr(ibv_pd *pd, uint32_t mr_handle) {
+    return ops(pd->context).import_mr(pd, mr_handle);
+}
+
+VERBS_EXPORT
+void ibv_unimport_mr(ibv_mr *mr) {
+    ops(mr->context).unimport_mr(mr);
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The library's own part of a context.
+#include "provider/context.hh"
+
+#include <pthread.h>
+
+#include <cstring>
+#include <new>
+
+#include "base/memory.hh"
+#include "base/unique_fd.hh"
+#include "provider/devices.hh"
+#include "provider/ops.hh"
+
+namespace verbs::provider {
+namespace {
+
+/// Every inline verb that asks for a port comes here, with the size of the structure that its program knows.
+int query_port(ibv_context *context, uint8_t port_num, ibv_port_attr *attr, size_t attr_size) {
+    if (attr_size >= sizeof *attr)
+        return ops(context).query_port(context, port_num, attr);
+    ibv_port_attr whole = {};
+    int error = ops(context).query_port(context, port_num, &whole);
+    if (error == 0)
+        std::memcpy(attr, &whole, attr_size);
+    return error;
+}
+
+ibv_cq_ex *create_cq_ex(ibv_context *context, ibv_cq_init_attr_ex *attr) {
+    if ((attr->wc_flags & ~uint64_t{IBV_CREATE_CQ_SUP_WC_FLAGS}) != 0)
+        return null_with(EOPNOTSUPP);
+    ibv_cq_ex *cq = ops(context).create_cq_ex(context, attr);
+    if (cq != nullptr)
+        cq_init(*ibv_cq_ex_to_cq(cq), *context, attr->channel, attr->cq_context);
+    return cq;
+}
+
+}  // namespace
+
+Status context_init(verbs_context &vctx, ibv_device &device, int cmd_fd, uint32_t driver_id) {
+    UniqueFd owned_fd(cmd_fd);
+    void *memory = std::calloc(1, sizeof(verbs_ex_private));
+    if (memory == nullptr)
+        return ENOMEM;
+    vctx.priv = new (memory) verbs_ex_private{.ops = {}, .channel = uverbs::Channel(cmd_fd, driver_id)};
+    vctx.sz = sizeof vctx;
+    set_ops(vctx, kDefaultOps);
+    vctx.query_port = query_port;
+    vctx.create_cq_ex = create_cq_ex;
+
+    ibv_context &context = vctx.context;
+    context.device = &device;
+    context.cmd_fd = owned_fd.release();
+    context.async_fd = -1;
+    context.abi_compat = __VERBS_ABI_IS_EXTENDED;
+    pthread_mutex_init(&context.mutex, nullptr);
+    device_ref(*verbs_get_device(&device));
+    return {};
+}
+
+void context_uninit(verbs_context &vctx) {
+    ErrnoGuard keep;
+    ibv_context &context = vctx.context;
+    UniqueFd(context.async_fd).reset();
+    UniqueFd(context.cmd_fd).reset();
+    pthread_mutex_destroy(&context.mutex);
+    std::free(vctx.priv);
+    device_unref(*verbs_get_device(context.device));
+}
+
+void cq_init(ibv_cq &cq, ibv_context &context, ibv_comp_channel *channel, void *cq_context) {
+    cq.context = &context;
+    cq.channel = channel;
+    cq.cq_context = cq_context;
+    cq.comp_events_completed = 0;
+    cq.async_events_completed = 0;
+    pthread_mutex_init(&cq.mutex, nullptr);
+    pthread_cond_init(&cq.cond, nullptr);
+    if (channel != nullptr) {
+        pthread_mutex_lock(&context.mutex);
+        ++channel->refcnt;
+        pthread_mutex_unlock(&context.mutex);
+    }
+}
+
+}  // namespace verbs::provider

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The ops of a context.
+#include "provider/ops.hh"
+
+#include <cerrno>
+#include <cstddef>
+#include <type_traits>
+
+#include "provider/context.hh"
+
+namespace verbs::provider {
+namespace {
+
+template <class Op>
+struct Unsupported;
+
+template <class Answer, class... Arguments>
+struct Unsupported<Answer (*)(Arguments...)> {
+    static Answer answer(Arguments... /*unused*/) {
+        if constexpr (std::is_pointer_v<Answer>) {
+            errno = EOPNOTSUPP;
+            return nullptr;
+        } else if constexpr (!std::is_void_v<Answer>) {
+            return EOPNOTSUPP;
+        }
+    }
+};
+
+constexpr verbs_context_ops make_default_ops() {
+    verbs_context_ops ops = {
+#define OP(name) .name = Unsupported<decltype(verbs_context_ops::name)>::answer,
+#define OP_EXTENDED(name, member) OP(name)
+#define OP_DATA(name) OP(name)
+#include "provider/ops.def"
+#undef OP
+#undef OP_EXTENDED
+#undef OP_DATA
+    };
+    ops.query_qp_data_in_order = [](ibv_qp *, ibv_wr_opcode, uint32_t) { return 0; };
+    return ops;
+}
+
+// The table has a row per slot: a row that is missing or out of order shows here.
+enum Slot : size_t {
+#define OP(name) kSlot_##name,
+#define OP_EXTENDED(name, member) OP(name)
+#define OP_DATA(name) OP(name)
+#include "provider/ops.def"
+#undef OP
+#undef OP_EXTENDED
+#undef OP_DATA
+    kSlots
+};
+static_assert(sizeof(verbs_context_ops) == kSlots * sizeof(void *));
+#define OP(name) static_assert(offsetof(verbs_context_ops, name) == kSlot_##name * sizeof(void *));
+#define OP_EXTENDED(name, member) OP(name)
+#define OP_DATA(name) OP(name)
+#include "provider/ops.def"
+#undef OP
+#undef OP_EXTENDED
+#undef OP_DATA
+
+}  // namespace
+
+constinit const verbs_context_ops kDefaultOps = make_default_ops();
+
+void set_ops(verbs_context &vctx, const verbs_context_ops &ops) {
+    verbs_context_ops &table = private_of(vctx).ops;
+    ibv_context_ops &data = vctx.context.ops;
+#define OP(name)  \
+    if (ops.name) \
+        table.name = ops.name;
+#define OP_EXTENDED(name, member) \
+    if (ops.name) {               \
+        table.name = ops.name;    \
+        vctx.member = ops.name;   \
+    }
+#define OP_DATA(name)          \
+    if (ops.name) {            \
+        table.name = ops.name; \
+        data.name = ops.name;  \
+    }
+#include "provider/ops.def"
+#undef OP
+#undef OP_EXTENDED
+#undef OP_DATA
+}
+
+}  // namespace verbs::provider

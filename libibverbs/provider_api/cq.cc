@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// For providers: commands for completion queues.
+#include "uverbs/cq.hh"
+
+#include <infiniband/driver.h>
+
+#include "base/export.hh"
+#include "provider/context.hh"
+#include "provider_api/command.hh"
+
+using verbs::provider::channel;
+
+namespace {
+
+int create(ibv_context *context, const verbs::uverbs::CqRequest &request, ibv_cq &cq,
+           const verbs::uverbs::DriverData &driver) {
+    verbs::Result<verbs::uverbs::CqInfo> info = verbs::uverbs::cq_create(channel(context), request, driver);
+    if (!info)
+        return info.error();
+    cq.context = context;
+    cq.handle = info->handle;
+    cq.cqe = static_cast<int>(info->cqe);
+    return 0;
+}
+
+}  // namespace
+
+VERBS_EXPORT
+void verbs_init_cq(ibv_cq *cq, ibv_context *context, ibv_comp_channel *channel, void *cq_context) {
+    verbs::provider::cq_init(*cq, *context, channel, cq_context);
+}
+
+VERBS_EXPORT
+int ibv_cmd_create_cq(ibv_context *context, int cqe, ibv_comp_channel *comp_channel, int comp_vector,
+                      ibv_cq *cq, struct ibv_create_cq *cmd, size_t cmd_size, ib_uverbs_create_cq_resp *resp,
+                      size_t resp_size) {
+    return create(context,
+                  {.user_handle = verbs::provider_api::user_handle(cq),
+                   .cqe = static_cast<uint32_t>(cqe),
+                   .comp_channel_fd = comp_channel != nullptr ? comp_channel->fd : -1,
+                   .comp_vector = static_cast<uint32_t>(comp_vector),
+                   .flags = 0,
+                   .async_fd = context->async_fd},
+                  *cq, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
+}
+
+VERBS_EXPORT
+int ibv_cmd_create_cq_ex(ibv_context *context, const ibv_cq_init_attr_ex *cq_attr,
+                         verbs_create_cq_prov_attr *prov_attr, verbs_cq *cq, struct ibv_create_cq_ex *cmd,
+                         size_t cmd_size, ib_uverbs_ex_create_cq_resp *resp, size_t resp_size,
+                         uint32_t cmd_flags) {
+    constexpr uint32_t kKnownMask = IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD;
+    if (prov_attr != nullptr || (cq_attr->comp_mask & ~kKnownMask) != 0)
+        return EOPNOTSUPP;
+
+    uint32_t flags = cmd_flags;
+    if ((cq_attr->wc_flags &
+         (IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)) != 0)
+        flags |= IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
+    if ((cq_attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 &&
+        (cq_attr->flags & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN) != 0)
+        flags |= IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
+    return create(context,
+                  {.user_handle = verbs::provider_api::user_handle(cq),
+                   .cqe = cq_attr->cqe,
+                   .comp_channel_fd = cq_attr->channel != nullptr ? cq_attr->channel->fd : -1,
+                   .comp_vector = cq_attr->comp_vector,
+                   .flags = flags,
+                   .async_fd = context->async_fd},
+                  cq->cq, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
+}
+
+VERBS_EXPORT
+int ibv_cmd_resize_cq(ibv_cq *cq, int cqe, struct ibv_resize_cq *cmd, size_t cmd_size,
+                      ib_uverbs_resize_cq_resp *resp, size_t resp_size) {
+    verbs::Result<uint32_t> entries =
+        verbs::uverbs::cq_resize(channel(cq->context), cq->handle, static_cast<uint32_t>(cqe),
+                                 verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
+    if (!entries)
+        return entries.error();
+    cq->cqe = static_cast<int>(*entries);
+    return 0;
+}
+
+VERBS_EXPORT
+int ibv_cmd_req_notify_cq(ibv_cq *cq, int solicited_only) {
+    return verbs::uverbs::cq_request_notification(channel(cq->context), cq->handle, solicited_only != 0)
+        .error();
+}
+
+VERBS_EXPORT
+int ibv_cmd_destroy_cq(ibv_cq *cq) {
+    ib_uverbs_destroy_cq_resp response;
+    verbs::Status status = verbs::uverbs::cq_destroy(channel(cq->context), cq->handle, response);
+    if (!status)
+        return status.error();
+    verbs::provider_api::wait_for_acknowledgements(cq->mutex, cq->cond, [&] {
+        return cq->comp_events_completed == response.comp_events_reported &&
+               cq->async_events_completed == response.async_events_reported;
+    });
+    return 0;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// For providers: commands for queue pairs.
+#include "uverbs/qp.hh"
+
+#include <infiniband/driver.h>
+
+#include "base/export.hh"
+#include "provider/context.hh"
+#include "provider_api/command.hh"
+
+using verbs::provider::channel;
+
+namespace {
+
+/// The parts of the creation attributes that every form of the command knows.
+constexpr uint32_t kKnownMask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
+                                IBV_QP_INIT_ATTR_IND_TABLE | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+
+template <class Object>
+std::optional<uint32_t> handle_of(const Object *object) {
+    return object != nullptr ? std::optional<uint32_t>(object->handle) : std::nullopt;
+}
+
+int create(ibv_context *context, verbs_qp &vqp, ibv_qp_init_attr_ex &attr,
+           const verbs::uverbs::DriverData &driver) {
+    if ((attr.comp_mask & ~kKnownMask) != 0)
+        return EOPNOTSUPP;
+    auto has = [&attr](ibv_qp_init_attr_mask bit) { return (attr.comp_mask & bit) != 0; };
+
+    ibv_pd *pd = has(IBV_QP_INIT_ATTR_PD) ? attr.pd : nullptr;
+    auto *xrcd = has(IBV_QP_INIT_ATTR_XRCD) ? reinterpret_cast<verbs_xrcd *>(attr.xrcd) : nullptr;
+    ibv_rwq_ind_table *table = has(IBV_QP_INIT_ATTR_IND_TABLE) ? attr.rwq_ind_tbl : nullptr;
+    verbs::uverbs::QpRequest request = {
+        .user_handle = verbs::provider_api::user_handle(&vqp),
+        .type = attr.qp_type,
+        .cap = attr.cap,
+        .signal_all = attr.sq_sig_all != 0,
+        .create_flags = has(IBV_QP_INIT_ATTR_CREATE_FLAGS) ? attr.create_flags : 0,
+        .source_qpn = attr.source_qpn,
+        .pd_handle = handle_of(pd),
+        .xrcd_handle = handle_of(xrcd),
+        .send_cq_handle = handle_of(attr.send_cq),
+        .recv_cq_handle = handle_of(attr.recv_cq),
+        .srq_handle = handle_of(attr.srq),
+        .ind_table_handle = table != nullptr ? std::optional<uint32_t>(table->ind_tbl_handle) : std::nullopt,
+        .async_fd = context->async_fd};
+    verbs::Result<verbs::uverbs::QpInfo> info = verbs::uverbs::qp_create(channel(context), request, driver);
+    if (!info)
+        return info.error();
+
+    ibv_qp &qp = vqp.qp;
+    qp.context = context;
+    qp.qp_context = attr.qp_context;
+    qp.pd = pd;
+    qp.send_cq = attr.send_cq;
+    qp.recv_cq = attr.recv_cq;
+    qp.srq = attr.srq;
+    qp.handle = info->handle;
+    qp.qp_num = info->qp_num;
+    qp.state = IBV_QPS_RESET;
+    qp.qp_type = attr.qp_type;
+    qp.events_completed = 0;
+    pthread_mutex_init(&qp.mutex, nullptr);
+    pthread_cond_init(&qp.cond, nullptr);
+    if (xrcd != nullptr) {
+        vqp.comp_mask |= VERBS_QP_XRCD;
+        vqp.xrcd = xrcd;
+    }
+    attr.cap = info->cap;
+    return 0;
+}
+
+}  // namespace
+
+VERBS_EXPORT
+int ibv_cmd_create_qp(ibv_pd *pd, ibv_qp *qp, ibv_qp_init_attr *attr, struct ibv_create_qp *cmd,
+                      size_t cmd_size, ib_uverbs_create_qp_resp *resp, size_t resp_size) {
+    ibv_qp_init_attr_ex attr_ex = {};
+    attr_ex.qp_context = attr->qp_context;
+    attr_ex.send_cq = attr->send_cq;
+    attr_ex.recv_cq = attr->recv_cq;
+    attr_ex.srq = attr->srq;
+    attr_ex.cap = attr->cap;
+    attr_ex.qp_type = attr->qp_type;
+    attr_ex.sq_sig_all = attr->sq_sig_all;
+    attr_ex.comp_mask = IBV_QP_INIT_ATTR_PD;
+    attr_ex.pd = pd;
+    // Only the ibv_qp at the front is known to exist; without an XRC domain nothing behind it is touched.
+    int error = create(pd->context, *reinterpret_cast<verbs_qp *>(qp), attr_ex,
+                       verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
+    if (error == 0)
+        attr->cap = attr_ex.cap;
+    return error;
+}
+
+VERBS_EXPORT
+int ibv_cmd_create_qp_ex(ibv_context *context, verbs_qp *qp, ibv_qp_init_attr_ex *attr_ex,
+                         struct ibv_create_qp *cmd, size_t cmd_size, ib_uverbs_create_qp_resp *resp,
+                         size_t resp_size) {
+    return create(context, *qp, *attr_ex, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
+}
+
+VERBS_EXPORT
+int ibv_cmd_create_qp_ex2(ibv_context *context, verbs_qp *qp, ibv_qp_init_attr_ex *attr_ex,
+                          struct ibv_create_qp_ex *cmd, size_t cmd_size, ib_uverbs_ex_create_qp_resp *resp,
+                          size_t resp_size, ibv_command_buffer *driver) {
+    if (driver != nullptr)
+        return EOPNOTSUPP;
+    return create(context, *qp, *attr_ex, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
+}
+
+VERBS_EXPORT
+int ibv_cmd_query_qp(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask, ibv_qp_init_attr *init_attr,
+                     struct ibv_query_qp *cmd, size_t cmd_size) {
+    verbs::Status status =
+        verbs::uverbs::qp_query(channel(qp->context), qp->handle, attr_mask, *attr, *init_attr,
+                                verbs::provider_api::driver_data(cmd, cmd_size));
+    if (!status)
+        return status.error();
+    init_attr->qp_context = qp->qp_context;
+    init_attr->send_cq = qp->send_cq;
+    init_attr->recv_cq = qp->recv_cq;
+    init_attr->srq = qp->srq;
+    init_attr->qp_type = qp->qp_type;
+    qp->state = attr->qp_state;
+    return 0;
+}
+
+VERBS_EXPORT
+int ibv_cmd_modify_qp(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask, struct ibv_modify_qp *cmd,
+                      size_t cmd_size) {
+    verbs::Status status = verbs::uverbs::qp_modify(channel(qp->context), qp->handle, *attr, attr_mask,
+                                                    verbs::provider_api::driver_data(cmd, cmd_size));
+    return status.error();
+}
+
+VERBS_EXPORT
+int ibv_cmd_destroy_qp(ibv_qp *qp) {
+    ib_uverbs_destroy_qp_resp response;
+    verbs::Status status = verbs::uverbs::qp_destroy(channel(qp->context), qp->handle, response);
+    if (!status)
+        return status.error();
+    verbs::provider_api::wait_for_acknowledgements(
+        qp->mutex, qp->cond, [&] { return qp->events_completed == response.events_reported; });
+    return 0;
+}

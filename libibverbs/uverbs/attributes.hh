@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// An ioctl command under construction: the header and its attributes, on the stack, without allocation.
+#pragma once
+
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "uverbs/channel.hh"
+
+namespace verbs::uverbs {
+
+/// What a driver adds to a command: its request and room for its answer. The library does not look inside.
+struct DriverData {
+    const void *in = nullptr;
+    size_t in_size = 0;
+    void *out = nullptr;
+    size_t out_size = 0;
+};
+
+/// Attributes are added in the order of the calls; the capacity is known at compile time by the method's own list.
+template <size_t kCapacity>
+class Attributes {
+public:
+    explicit Attributes(Method method) : method_(method) { header() = {}; }
+    Attributes(const Attributes &) = delete;  // result_ points into the object
+    Attributes &operator=(const Attributes &) = delete;
+
+    /// A value that goes to the kernel.
+    template <class T>
+    Attributes &in(uint16_t id, const T &value) {
+        static_assert(std::is_trivially_copyable_v<T>);
+        return in_bytes(id, &value, sizeof value);
+    }
+
+    /// Bytes that go to the kernel; up to eight travel inside the attribute. They stay valid until issue().
+    Attributes &in_bytes(uint16_t id, const void *bytes, size_t size) {
+        ib_uverbs_attr &attr = add(id, size);
+        if (size <= sizeof attr.data)
+            std::memcpy(&attr.data, bytes, size);
+        else
+            attr.data = reinterpret_cast<uintptr_t>(bytes);
+        return *this;
+    }
+
+    /// A constant of a kernel enum or a set of flags, which the kernel reads as 64 bits.
+    Attributes &constant(uint16_t id, uint64_t value) { return in(id, value); }
+
+    /// A place for the kernel to write `value` to.
+    template <class T>
+    Attributes &out(uint16_t id, T &value) {
+        static_assert(std::is_trivially_copyable_v<T>);
+        return out_bytes(id, &value, sizeof value);
+    }
+    Attributes &out_bytes(uint16_t id, void *bytes, size_t size) {
+        add(id, size).data = reinterpret_cast<uintptr_t>(bytes);
+        return *this;
+    }
+
+    /// An object that the kernel knows by `handle`.
+    Attributes &object(uint16_t id, uint32_t handle) {
+        add(id, 0).data = handle;
+        return *this;
+    }
+
+    /// The object that the command makes; result() is its handle (or file descriptor).
+    Attributes &new_object(uint16_t id) {
+        result_ = &add(id, 0);
+        return *this;
+    }
+
+    Attributes &file(uint16_t id, int fd) {
+        add(id, 0).data_s64 = fd;
+        return *this;
+    }
+
+    /// The last attribute may be ignored by a kernel that does not know it.
+    Attributes &optional() {
+        header().attrs[header().num_attrs - 1].flags = 0;
+        return *this;
+    }
+
+    Attributes &driver(const DriverData &data) {
+        if (data.in_size != 0)
+            in_bytes(UVERBS_ATTR_UHW_IN, data.in, data.in_size);
+        if (data.out_size != 0)
+            out_bytes(UVERBS_ATTR_UHW_OUT, data.out, data.out_size);
+        return *this;
+    }
+
+    Status issue(Channel &channel) {
+        header().length =
+            static_cast<uint16_t>(sizeof(ib_uverbs_ioctl_hdr) + header().num_attrs * sizeof(ib_uverbs_attr));
+        return channel.ioctl(header(), method_);
+    }
+
+    uint32_t result() const { return static_cast<uint32_t>(result_->data); }
+
+private:
+    ib_uverbs_ioctl_hdr &header() { return *reinterpret_cast<ib_uverbs_ioctl_hdr *>(storage_); }
+
+    ib_uverbs_attr &add(uint16_t id, size_t size) {
+        ib_uverbs_attr &attr = header().attrs[header().num_attrs++];
+        attr = {};
+        attr.attr_id = id;
+        attr.len = static_cast<uint16_t>(size);
+        attr.flags = UVERBS_ATTR_F_MANDATORY;
+        return attr;
+    }
+
+    Method method_;
+    const ib_uverbs_attr *result_ = nullptr;
+    alignas(ib_uverbs_ioctl_hdr)
+        std::byte storage_[sizeof(ib_uverbs_ioctl_hdr) + kCapacity * sizeof(ib_uverbs_attr)];
+};
+
+}  // namespace verbs::uverbs

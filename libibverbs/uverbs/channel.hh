@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The way to the kernel: one uverbs file descriptor, what it was found not to offer, and the calls that tests replace.
+#pragma once
+
+#include <rdma/rdma_user_ioctl_cmds.h>
+#include <sys/types.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/result.hh"
+
+namespace verbs::uverbs {
+
+/// The system calls that carry commands, with the results and errno of ioctl(2) and write(2).
+struct SystemCalls {
+    int (*ioctl)(int fd, unsigned long request, void *argument);
+    ssize_t (*write)(int fd, const void *buffer, size_t size);
+};
+
+/// One object method of the ioctl interface: UVERBS_OBJECT_* and UVERBS_METHOD_*.
+struct Method {
+    uint16_t object;
+    uint16_t id;
+};
+
+/// A context's connection to the kernel. Any thread may use it; it owns nothing.
+class Channel {
+public:
+    /// `fd` is an open uverbs character device, `driver_id` the kernel driver behind it (enum rdma_driver_id).
+    Channel(int fd, uint32_t driver_id, const SystemCalls &calls = kSystemCalls)
+        : calls_(&calls), fd_(fd), driver_id_(driver_id) {}
+
+    int fd() const { return fd_; }
+    uint32_t driver_id() const { return driver_id_; }
+
+    /// Whether the kernel is still believed to know the method; false once it said that it does not.
+    bool offers(Method method) const {
+        return (refused_[method.object % kObjects].load(std::memory_order_relaxed) >> (method.id % 32) & 1) ==
+               0;
+    }
+
+    /// Issues one ioctl. EPROTONOSUPPORT or ENOTTY: the kernel does not know the method; this is remembered.
+    Status ioctl(ib_uverbs_ioctl_hdr &header, Method method);
+
+    /// Issues one write command, a whole number of bytes or nothing.
+    Status write(const void *command, size_t size) const;
+
+    /// Whether `status` of an ioctl says that the interface, not the request, is what the kernel does not know.
+    static bool is_refusal(Status status) {
+        return status.error() == EPROTONOSUPPORT || status.error() == ENOTTY;
+    }
+
+    static const SystemCalls kSystemCalls;
+
+private:
+    static constexpr size_t kObjects = 32;
+
+    const SystemCalls *calls_;
+    int fd_;
+    uint32_t driver_id_;
+    std::array<std::atomic<uint32_t>, kObjects> refused_{};  // a bit per method, a word per object
+};
+
+}  // namespace verbs::uverbs

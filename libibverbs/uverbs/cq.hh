@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Commands for completion queues.
+#pragma once
+
+#include <rdma/ib_user_verbs.h>
+
+#include "base/result.hh"
+#include "uverbs/attributes.hh"
+
+namespace verbs::uverbs {
+
+struct CqRequest {
+    uint64_t user_handle;  ///< comes back in events
+    uint32_t cqe;          ///< wanted number of entries
+    int comp_channel_fd;   ///< -1 for none
+    uint32_t comp_vector;
+    uint32_t flags;  ///< enum ib_uverbs_ex_create_cq_flags
+    int async_fd;    ///< the context's, where events of the queue go
+};
+
+struct CqInfo {
+    uint32_t handle = 0;
+    uint32_t cqe = 0;  ///< entries that there are
+};
+
+Result<CqInfo> cq_create(Channel &channel, const CqRequest &request, const DriverData &driver);
+
+/// Changes the number of entries; the number that there are now.
+Result<uint32_t> cq_resize(Channel &channel, uint32_t handle, uint32_t cqe, const DriverData &driver);
+
+/// Arms the queue for the next completion, or the next solicited one.
+Status cq_request_notification(Channel &channel, uint32_t handle, bool solicited_only);
+
+/// The response counts the events that were reported and that the program has to acknowledge.
+Status cq_destroy(Channel &channel, uint32_t handle, ib_uverbs_destroy_cq_resp &response);
+
+}  // namespace verbs::uverbs

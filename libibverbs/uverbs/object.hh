@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What all kernel objects have in common: they are destroyed by handle.
+#pragma once
+
+#include <cstdint>
+
+#include "uverbs/attributes.hh"
+#include "uverbs/channel.hh"
+#include "uverbs/write_command.hh"
+
+namespace verbs::uverbs {
+
+/// Destroys an object whose destruction answers nothing: by its ioctl method, else by the write command with
+/// `request`, which holds the handle too.
+template <class Request>
+Status object_destroy(Channel &channel, Method method, uint16_t handle_attribute, uint32_t handle,
+                      ib_uverbs_write_cmds command, Request request) {
+    if (channel.offers(method)) {
+        Status status = Attributes<1>(method).object(handle_attribute, handle).issue(channel);
+        if (!Channel::is_refusal(status))
+            return status;
+    }
+    return write_command(channel, command, request);
+}
+
+/// The same for objects that tell how many of their events were reported.
+template <class Request, class Response>
+Status object_destroy(Channel &channel, Method method, uint16_t handle_attribute, uint32_t handle,
+                      uint16_t response_attribute, ib_uverbs_write_cmds command, Request request,
+                      Response &response) {
+    response = {};
+    if (channel.offers(method)) {
+        Status status = Attributes<2>(method)
+                            .out(response_attribute, response)
+                            .object(handle_attribute, handle)
+                            .issue(channel);
+        if (!Channel::is_refusal(status))
+            return status;
+    }
+    return write_command(channel, command, request, response);
+}
+
+}  // namespace verbs::uverbs

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Commands for queue pairs.
+#pragma once
+
+#include <infiniband/verbs.h>
+#include <rdma/ib_user_verbs.h>
+
+#include <optional>
+
+#include "base/result.hh"
+#include "uverbs/attributes.hh"
+
+namespace verbs::uverbs {
+
+struct QpRequest {
+    uint64_t user_handle;  ///< comes back in events
+    ibv_qp_type type;
+    ibv_qp_cap cap;  ///< wanted sizes
+    bool signal_all;
+    uint32_t create_flags;  ///< enum ib_uverbs_qp_create_flags, beside signal_all
+    uint32_t source_qpn;    ///< with the create flag for it
+    std::optional<uint32_t> pd_handle;
+    std::optional<uint32_t> xrcd_handle;  ///< of an XRC target, instead of a PD
+    std::optional<uint32_t> send_cq_handle;
+    std::optional<uint32_t> recv_cq_handle;
+    std::optional<uint32_t> srq_handle;
+    std::optional<uint32_t> ind_table_handle;
+    int async_fd;  ///< the context's, where events of the queue pair go
+};
+
+struct QpInfo {
+    uint32_t handle = 0;
+    uint32_t qp_num = 0;
+    ibv_qp_cap cap{};  ///< sizes that there are
+};
+
+Result<QpInfo> qp_create(Channel &channel, const QpRequest &request, const DriverData &driver);
+
+/// Changes what `attr_mask` (enum ibv_qp_attr_mask) names.
+Status qp_modify(Channel &channel, uint32_t handle, const ibv_qp_attr &attr, int attr_mask,
+                 const DriverData &driver);
+
+/// Fills attr and the capabilities and signalling of init_attr; untouched on failure.
+Status qp_query(Channel &channel, uint32_t handle, int attr_mask, ibv_qp_attr &attr,
+                ibv_qp_init_attr &init_attr, const DriverData &driver);
+
+/// The response counts the events that were reported and that the program has to acknowledge.
+Status qp_destroy(Channel &channel, uint32_t handle, ib_uverbs_destroy_qp_resp &response);
+
+}  // namespace verbs::uverbs
