@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Completion queues: create, resize, destroy, and polling with ibv_poll_cq.
+#include "cq.hh"
+
+#include "extended.hh"
+#include "memory.hh"
+
+namespace rxe {
+namespace {
+
+/// What a completion of rxe can tell.
+constexpr uint64_t kWcFields = IBV_WC_STANDARD_FLAGS;
+
+/// The end of both ways to create a CQ: maps the ring of the one that the kernel made, or destroys it.
+int ring_init(Cq &cq, const mminfo &info) {
+    const int error = cq.ring.map(cq.verbs.cq.context->cmd_fd, info);
+    if (error != 0)
+        ibv_cmd_destroy_cq(&cq.verbs.cq);
+    else
+        cq.lock.init();
+    return error;
+}
+
+}  // namespace
+
+ibv_cq *cq_create(ibv_context *context, int cqe, ibv_comp_channel *channel, int comp_vector) {
+    auto cq = allocate<Cq>();
+    if (!cq)
+        return nullptr;
+    verbs_init_cq(&cq->verbs.cq, context, channel, nullptr);
+    struct ibv_create_cq command {};
+    Extended<ib_uverbs_create_cq_resp, rxe_create_cq_resp> response;
+    int error = ibv_cmd_create_cq(context, cqe, channel, comp_vector, &cq->verbs.cq, &command,
+                                  sizeof(command), response.core(), response.size());
+    if (error == 0)
+        error = ring_init(*cq, response.driver().mi);
+    if (error != 0)
+        return null_with(error);
+    return &cq.release()->verbs.cq;
+}
+
+ibv_cq_ex *cq_create_ex(ibv_context *context, ibv_cq_init_attr_ex *attr) {
+    const uint32_t flags = (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 ? attr->flags : 0;
+    if ((attr->wc_flags & ~kWcFields) != 0 || (flags & ~IBV_CREATE_CQ_ATTR_SINGLE_THREADED) != 0)
+        return null_with(EOPNOTSUPP);
+    auto cq = allocate<Cq>();
+    if (!cq)
+        return nullptr;
+    verbs_init_cq(&cq->verbs.cq, context, attr->channel, attr->cq_context);
+    struct ibv_create_cq_ex command {};
+    Extended<ib_uverbs_ex_create_cq_resp, rxe_create_cq_resp> response;
+    int error = ibv_cmd_create_cq_ex(context, attr, nullptr, &cq->verbs, &command, sizeof(command),
+                                     response.core(), response.size(), 0);
+    if (error == 0)
+        error = ring_init(*cq, response.driver().mi);
+    if (error != 0)
+        return null_with(error);
+    cq->unlocked = flags != 0;
+    cq_ex_init(cq->verbs.cq_ex);
+    return &cq.release()->verbs.cq_ex;
+}
+
+int cq_resize(ibv_cq *ibcq, int cqe) {
+    Cq *cq = to_cq(ibcq);
+    struct ibv_resize_cq command {};
+    Extended<ib_uverbs_resize_cq_resp, rxe_resize_cq_resp> response;
+    // The kernel moves the completions to another ring: nobody may poll the old one meanwhile.
+    Locked locked(cq->lock);
+    const int error =
+        ibv_cmd_resize_cq(ibcq, cqe, &command, sizeof(command), response.core(), response.size());
+    if (error != 0)
+        return error;
+    return cq->ring.remap(ibcq->context->cmd_fd, response.driver().mi);
+}
+
+int cq_destroy(ibv_cq *ibcq) {
+    const int error = ibv_cmd_destroy_cq(ibcq);
+    if (error != 0)
+        return error;
+    Cq *cq = to_cq(ibcq);
+    cq->ring.unmap();
+    std::free(cq);
+    return 0;
+}
+
+unsigned int wc_flags(const ib_uverbs_wc &wc) {
+    // The kernel's values, which its uverbs interface does not name. It and verbs.h differ in the third: rxe checks
+    // no IP checksum, so that bit of the kernel never means one.
+    constexpr uint32_t kKernelWithInvalidate = 1 << 2;
+    unsigned int flags = wc.wc_flags & ~kKernelWithInvalidate;
+    if ((wc.wc_flags & kKernelWithInvalidate) != 0)
+        flags |= IBV_WC_WITH_INV;
+    return flags;
+}
+
+int cq_poll(ibv_cq *ibcq, int num_entries, ibv_wc *wc) {
+    Cq *cq = to_cq(ibcq);
+    Locked locked(cq->lock);
+    uint32_t index = cq->ring.consumer();
+    int count = 0;
+    for (; count < num_entries && !cq->ring.empty(index); ++count, ++wc) {
+        const ib_uverbs_wc &entry = *cq->ring.at(index);
+        *wc = ibv_wc{};
+        wc->wr_id = entry.wr_id;
+        wc->status = static_cast<ibv_wc_status>(entry.status);
+        wc->opcode = static_cast<ibv_wc_opcode>(entry.opcode);
+        wc->vendor_err = entry.vendor_err;
+        wc->byte_len = entry.byte_len;
+        wc->imm_data = entry.ex.imm_data;  // or the invalidated rkey, which shares its place on both sides
+        wc->qp_num = entry.qp_num;
+        wc->src_qp = entry.src_qp;
+        wc->wc_flags = wc_flags(entry);
+        wc->pkey_index = entry.pkey_index;
+        wc->slid = entry.slid;
+        wc->sl = entry.sl;
+        wc->dlid_path_bits = entry.dlid_path_bits;
+        index = cq->ring.next(index);
+    }
+    if (count != 0)
+        cq->ring.retire(index);
+    return count;
+}
+
+}  // namespace rxe

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Completion queues.
+#pragma once
+
+#include <infiniband/driver.h>
+#include <infiniband/verbs.h>
+
+#include "queue.hh"
+#include "spin_lock.hh"
+
+namespace rxe {
+
+struct Cq {
+    verbs_cq verbs;
+    Queue<ib_uverbs_wc> ring;
+    SpinLock lock;
+
+    // Extended polling, between start_poll and end_poll.
+    bool unlocked;                // the program promised IBV_CREATE_CQ_ATTR_SINGLE_THREADED
+    const ib_uverbs_wc *current;  // what the read functions read; null before the first and after the last
+};
+
+inline Cq *to_cq(ibv_cq *cq) {
+    return reinterpret_cast<Cq *>(cq);
+}
+
+inline Cq *to_cq(ibv_cq_ex *cq) {
+    return reinterpret_cast<Cq *>(cq);
+}
+
+/// The wc_flags of verbs.h for those of the kernel.
+unsigned int wc_flags(const ib_uverbs_wc &wc);
+
+ibv_cq *cq_create(ibv_context *context, int cqe, ibv_comp_channel *channel, int comp_vector);
+ibv_cq_ex *cq_create_ex(ibv_context *context, ibv_cq_init_attr_ex *attr);
+int cq_resize(ibv_cq *cq, int cqe);
+int cq_destroy(ibv_cq *cq);
+int cq_poll(ibv_cq *cq, int num_entries, ibv_wc *wc);
+
+/// Sets the functions with which programs poll an extended CQ.
+void cq_ex_init(ibv_cq_ex &cq);
+
+}  // namespace rxe

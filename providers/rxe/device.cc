@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which devices are rxe's, and what the plugin registers.
+#include <infiniband/driver.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+
+#include "context.hh"
+#include "memory.hh"
+
+namespace rxe {
+namespace {
+
+/// The only version of its user interface that the driver ever had with the queues as they are here.
+constexpr uint32_t kAbiVersion = 2;
+
+constexpr verbs_match_ent kMatchTable[] = {
+    {.u = {.driver_id = RDMA_DRIVER_RXE}, .kind = VERBS_MATCH_DRIVER_ID},
+    {.kind = VERBS_MATCH_SENTINEL},
+};
+
+verbs_device *device_alloc(verbs_sysfs_dev *) {
+    return allocate<verbs_device>().release();
+}
+
+void device_free(verbs_device *device) {
+    std::free(device);
+}
+
+constexpr verbs_device_ops kDeviceOps = {
+    .name = "rxe",
+    .match_min_abi_version = kAbiVersion,
+    .match_max_abi_version = kAbiVersion,
+    .match_table = kMatchTable,
+    .alloc_context = context_alloc,
+    .alloc_device = device_alloc,
+    .uninit_device = device_free,
+};
+
+PROVIDER_DRIVER(kDeviceOps)
+
+}  // namespace
+}  // namespace rxe

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Memory regions: the kernel pins and checks the memory, and the WQE names it by its lkey.
+#include "mr.hh"
+
+#include "memory.hh"
+
+namespace rxe {
+
+ibv_mr *mr_reg(ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access) {
+    auto mr = allocate<verbs_mr>();
+    if (!mr)
+        return nullptr;
+    struct ibv_reg_mr command {};
+    ib_uverbs_reg_mr_resp response{};
+    const int error = ibv_cmd_reg_mr(pd, addr, length, iova, access, mr.get(), &command, sizeof(command),
+                                     &response, sizeof(response));
+    if (error != 0)
+        return null_with(error);
+    return &mr.release()->ibv_mr;
+}
+
+int mr_rereg(verbs_mr *mr, int flags, ibv_pd *pd, void *addr, size_t length, int access) {
+    struct ibv_rereg_mr command {};
+    ib_uverbs_rereg_mr_resp response{};
+    return ibv_cmd_rereg_mr(mr, static_cast<uint32_t>(flags), addr, length, reinterpret_cast<uintptr_t>(addr),
+                            access, pd, &command, sizeof(command), &response, sizeof(response));
+}
+
+int mr_dereg(verbs_mr *mr) {
+    const int error = ibv_cmd_dereg_mr(mr);
+    if (error == 0)
+        std::free(mr);
+    return error;
+}
+
+}  // namespace rxe

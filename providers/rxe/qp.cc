@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Queue pairs: create, modify, query, destroy, post receive requests.
+#include "qp.hh"
+
+#include <cstring>
+
+#include "context.hh"
+#include "extended.hh"
+#include "memory.hh"
+
+namespace rxe {
+namespace {
+
+/// IBV_QP_EX_WITH_* for operations: up to TSO each flag lies at the number of its opcode.
+uint64_t send_ops_flags(uint32_t operations) {
+    static_assert(IBV_QP_EX_WITH_RDMA_WRITE == operation(IBV_WR_RDMA_WRITE));
+    static_assert(IBV_QP_EX_WITH_BIND_MW == operation(IBV_WR_BIND_MW));
+    static_assert(IBV_QP_EX_WITH_SEND_WITH_INV == operation(IBV_WR_SEND_WITH_INV));
+    static_assert(IBV_QP_EX_WITH_TSO == operation(IBV_WR_TSO));
+    uint64_t flags = operations & (2 * IBV_QP_EX_WITH_TSO - 1);
+    if ((operations & operation(IBV_WR_FLUSH)) != 0)
+        flags |= IBV_QP_EX_WITH_FLUSH;
+    if ((operations & operation(IBV_WR_ATOMIC_WRITE)) != 0)
+        flags |= IBV_QP_EX_WITH_ATOMIC_WRITE;
+    return flags;
+}
+
+/// Maps the rings of a QP that the kernel made; 0 or an errno value.
+int rings_init(Qp &qp, const rxe_create_qp_resp &response, const ibv_qp_cap &cap) {
+    const int fd = qp.verbs.qp.context->cmd_fd;
+    int error = qp.sq.ring.map(fd, response.sq_mi);
+    if (error == 0 && response.rq_mi.size != 0) {
+        error = qp.rq.ring.map(fd, response.rq_mi);
+        if (error != 0)
+            qp.sq.ring.unmap();
+    }
+    if (error != 0)
+        return error;
+    qp.sq.lock.init();
+    qp.sq.max_sge = cap.max_send_sge;
+    qp.sq.max_inline = cap.max_inline_data;
+    qp.rq.lock.init();
+    qp.rq.max_sge = cap.max_recv_sge;
+    return 0;
+}
+
+}  // namespace
+
+ibv_qp *qp_create(ibv_pd *pd, ibv_qp_init_attr *attr) {
+    static_assert(offsetof(ibv_qp_init_attr, sq_sig_all) == offsetof(ibv_qp_init_attr_ex, sq_sig_all));
+    ibv_qp_init_attr_ex attr_ex{};
+    std::memcpy(&attr_ex, attr, sizeof(*attr));
+    attr_ex.comp_mask = IBV_QP_INIT_ATTR_PD;
+    attr_ex.pd = pd;
+    ibv_qp *qp = qp_create_ex(pd->context, &attr_ex);
+    if (qp != nullptr)
+        attr->cap = attr_ex.cap;
+    return qp;
+}
+
+ibv_qp *qp_create_ex(ibv_context *context, ibv_qp_init_attr_ex *attr) {
+    if ((attr->comp_mask & ~uint32_t{IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS}) != 0)
+        return null_with(EOPNOTSUPP);
+    if ((attr->comp_mask & IBV_QP_INIT_ATTR_PD) == 0)
+        return null_with(EINVAL);
+    const uint32_t operations = operations_of(attr->qp_type, to_context(context)->capabilities);
+    const bool extended = (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0;
+    if (extended && (attr->send_ops_flags & ~send_ops_flags(operations)) != 0)
+        return null_with(EOPNOTSUPP);
+
+    auto qp = allocate<Qp>();
+    if (!qp)
+        return nullptr;
+    struct ibv_create_qp command {};
+    Extended<ib_uverbs_create_qp_resp, rxe_create_qp_resp> response;
+    int error = ibv_cmd_create_qp_ex(context, &qp->verbs, attr, &command, sizeof(command), response.core(),
+                                     response.size());
+    if (error != 0)
+        return null_with(error);
+    error = rings_init(*qp, response.driver(), attr->cap);
+    if (error != 0) {
+        ibv_cmd_destroy_qp(&qp->verbs.qp);
+        return null_with(error);
+    }
+    qp->sq.datagram = attr->qp_type == IBV_QPT_UD;
+    qp->sq.operations = operations;
+    if (extended) {
+        qp_ex_init(qp->verbs.qp_ex);
+        qp->verbs.comp_mask |= VERBS_QP_EX;
+    }
+    return &qp.release()->verbs.qp;
+}
+
+int qp_modify(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask) {
+    struct ibv_modify_qp command {};
+    return ibv_cmd_modify_qp(qp, attr, attr_mask, &command, sizeof(command));
+}
+
+int qp_query(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask, ibv_qp_init_attr *init_attr) {
+    struct ibv_query_qp command {};
+    return ibv_cmd_query_qp(qp, attr, attr_mask, init_attr, &command, sizeof(command));
+}
+
+int qp_destroy(ibv_qp *ibqp) {
+    const int error = ibv_cmd_destroy_qp(ibqp);
+    if (error != 0)
+        return error;
+    Qp *qp = to_qp(ibqp);
+    qp->sq.ring.unmap();
+    qp->rq.ring.unmap();
+    std::free(qp);
+    return 0;
+}
+
+int qp_post_recv(ibv_qp *ibqp, ibv_recv_wr *wr, ibv_recv_wr **bad_wr) {
+    if (ibqp->state == IBV_QPS_RESET || ibqp->srq != nullptr) {
+        *bad_wr = wr;
+        return EINVAL;
+    }
+    const int error = to_qp(ibqp)->rq.post(wr, bad_wr);
+    // No message comes that would make the driver look at the queue and flush it (IBTA 10.3.1.7).
+    if (ibqp->state == IBV_QPS_ERR) {
+        ibv_recv_wr *ignored = nullptr;
+        ibv_cmd_post_recv(ibqp, nullptr, &ignored);
+    }
+    return error;
+}
+
+}  // namespace rxe

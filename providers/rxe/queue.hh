@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A ring of elements in memory that the process shares with the kernel's rxe driver.
+#pragma once
+
+#include <rdma/rdma_user_rxe.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+
+namespace rxe {
+
+/// A ring with elements that start with a `T` and lie a power of two bytes apart.
+///
+/// An index runs from 0 to mask(); the ring is empty when both indices are equal, so it holds at most mask()
+/// elements. Each index has one writer: of a send or receive queue the process writes the producer's, of a
+/// completion queue the consumer's; the driver writes the other. Whoever calls must hold the queue's lock. Lives in
+/// zeroed memory.
+template <class T>
+class Queue {
+public:
+    /// Maps the ring that the driver described in `info`; 0 or an errno value. Zero size means no ring.
+    int map(int fd, const mminfo &info) {
+        void *memory =
+            mmap(nullptr, info.size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(info.offset));
+        if (memory == MAP_FAILED)
+            return errno;
+        ring_ = static_cast<rxe_queue_buf *>(memory);
+        size_ = info.size;
+        mask_ = ring_->index_mask;
+        element_shift_ = ring_->log2_elem_size;
+        return 0;
+    }
+
+    /// Exchanges the ring for the one in which the driver put the elements. On an error the old one stays, which
+    /// the driver no longer looks at.
+    int remap(int fd, const mminfo &info) {
+        Queue replacement{};
+        const int error = replacement.map(fd, info);
+        if (error != 0)
+            return error;
+        unmap();
+        *this = replacement;
+        return 0;
+    }
+
+    /// Leaves the queue as zeroed memory is: without a ring. Keeps errno.
+    void unmap() {
+        if (ring_ == nullptr)
+            return;
+        const int saved = errno;
+        munmap(ring_, size_);
+        errno = saved;
+        *this = Queue{};
+    }
+
+    uint32_t mask() const { return mask_; }
+    uint32_t next(uint32_t index) const { return (index + 1) & mask_; }
+    bool full(uint32_t producer) const { return next(producer) == load(ring_->consumer_index); }
+    bool empty(uint32_t consumer) const { return consumer == load(ring_->producer_index); }
+
+    T *at(uint32_t index) const {
+        return reinterpret_cast<T *>(ring_->data + (static_cast<size_t>(index & mask_) << element_shift_));
+    }
+
+    /// Where the process puts the next element.
+    uint32_t producer() const { return own(ring_->producer_index); }
+    /// Where the process finds the next element, if there is one.
+    uint32_t consumer() const { return own(ring_->consumer_index); }
+
+    /// Shows the driver all elements in front of `producer`.
+    void publish(uint32_t producer) { store(ring_->producer_index, producer); }
+    /// Gives the driver back all elements in front of `consumer`.
+    void retire(uint32_t consumer) { store(ring_->consumer_index, consumer); }
+
+private:
+    using Index = std::atomic_ref<uint32_t>;
+
+    uint32_t own(uint32_t &index) const { return Index(index).load(std::memory_order_relaxed) & mask_; }
+    uint32_t load(uint32_t &index) const { return Index(index).load(std::memory_order_acquire) & mask_; }
+    static void store(uint32_t &index, uint32_t value) {
+        Index(index).store(value, std::memory_order_release);
+    }
+
+    rxe_queue_buf *ring_;
+    size_t size_;
+    uint32_t mask_;
+    uint32_t element_shift_;
+};
+
+}  // namespace rxe

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Writing of send WQEs: what each operation puts where.
+#include "send_queue.hh"
+
+#include <infiniband/driver.h>
+
+#include <cstring>
+
+#include "ah.hh"
+#include "sge.hh"
+
+namespace rxe {
+namespace {
+
+constexpr uint32_t kDatagramOperations = operation(IBV_WR_SEND) | operation(IBV_WR_SEND_WITH_IMM);
+constexpr uint32_t kUnreliableOperations = kInlineOperations | operation(IBV_WR_BIND_MW);
+constexpr uint32_t kReliableOperations = kUnreliableOperations | kSgeOperations | operation(IBV_WR_LOCAL_INV);
+
+constexpr uint32_t kAtomicSize = 8;
+
+/// Where the data of a WQE starts: SGEs, or the bytes themselves.
+char *payload(rxe_send_wqe &wqe) {
+    return reinterpret_cast<char *>(&wqe + 1);
+}
+
+void set_length(rxe_send_wqe &wqe, uint32_t length) {
+    wqe.dma.length = length;
+    wqe.dma.resid = length;
+}
+
+}  // namespace
+
+uint32_t operations_of(ibv_qp_type type, uint64_t capabilities) {
+    switch (type) {
+        case IBV_QPT_UD:
+            return kDatagramOperations;
+        case IBV_QPT_UC:
+            return kUnreliableOperations;
+        case IBV_QPT_RC: {
+            constexpr uint64_t kFlush = IB_UVERBS_DEVICE_FLUSH_GLOBAL | IB_UVERBS_DEVICE_FLUSH_PERSISTENT;
+            uint32_t operations = kReliableOperations;
+            if ((capabilities & kFlush) != 0)
+                operations |= operation(IBV_WR_FLUSH);
+            if ((capabilities & IB_UVERBS_DEVICE_ATOMIC_WRITE) != 0)
+                operations |= operation(IBV_WR_ATOMIC_WRITE);
+            return operations;
+        }
+        default:
+            return 0;
+    }
+}
+
+void SendQueue::batch_start() {
+    wqe = nullptr;
+    tail = ring.producer();
+    tail_ssn = ssn;
+    error = 0;
+}
+
+bool SendQueue::batch_publish() {
+    const bool any = tail_ssn != ssn;
+    ssn = tail_ssn;
+    ring.publish(tail);
+    return any;
+}
+
+int SendQueue::start(uint64_t wr_id, uint32_t opcode, uint32_t send_flags) {
+    wqe = nullptr;
+    if ((operations & operation(opcode)) == 0)
+        return EINVAL;
+    if (ring.full(tail))
+        return ENOMEM;
+    wqe = ring.at(tail);
+    std::memset(wqe, 0, sizeof(*wqe));
+    wqe->wr.wr_id = wr_id;
+    wqe->wr.opcode = opcode;
+    wqe->wr.send_flags = send_flags & ~IBV_SEND_INLINE;  // inline_start() sets it
+    wqe->ssn = tail_ssn;
+    return 0;
+}
+
+void SendQueue::set_rdma(uint64_t remote_addr, uint32_t rkey) const {
+    wqe->iova = remote_addr;
+    wqe->wr.wr.rdma.remote_addr = remote_addr;
+    wqe->wr.wr.rdma.rkey = rkey;
+}
+
+void SendQueue::set_atomic(uint64_t remote_addr, uint32_t rkey, uint64_t compare_add, uint64_t swap) const {
+    wqe->iova = remote_addr;
+    wqe->wr.wr.atomic.remote_addr = remote_addr;
+    wqe->wr.wr.atomic.compare_add = compare_add;
+    wqe->wr.wr.atomic.swap = swap;
+    wqe->wr.wr.atomic.rkey = rkey;
+}
+
+void SendQueue::set_atomic_write(uint64_t remote_addr, uint32_t rkey, const void *value) const {
+    set_rdma(remote_addr, rkey);
+    std::memcpy(payload(*wqe), value, kAtomicSize);
+    set_length(*wqe, kAtomicSize);
+}
+
+void SendQueue::set_flush(uint64_t remote_addr, uint32_t rkey, uint32_t length, uint8_t type,
+                          uint8_t level) const {
+    wqe->iova = remote_addr;
+    wqe->wr.wr.flush.remote_addr = remote_addr;
+    wqe->wr.wr.flush.length = length;
+    wqe->wr.wr.flush.rkey = rkey;
+    wqe->wr.wr.flush.type = type;
+    wqe->wr.wr.flush.level = level;
+    set_length(*wqe, length);
+}
+
+void SendQueue::set_bind(const ibv_mw &mw, uint32_t rkey, const ibv_mw_bind_info &info) const {
+    wqe->wr.wr.mw.addr = info.addr;
+    wqe->wr.wr.mw.length = info.length;
+    wqe->wr.wr.mw.mr_lkey = info.mr != nullptr ? info.mr->lkey : 0;
+    wqe->wr.wr.mw.mw_rkey = mw.rkey;
+    wqe->wr.wr.mw.rkey = rkey;
+    wqe->wr.wr.mw.access = info.mw_access_flags;
+}
+
+void SendQueue::set_ud(const ibv_ah *ah, uint32_t remote_qpn, uint32_t remote_qkey) const {
+    if (ah == nullptr)
+        return;
+    wqe->wr.wr.ud.remote_qpn = remote_qpn;
+    wqe->wr.wr.ud.remote_qkey = remote_qkey;
+    wqe->wr.wr.ud.ah_num = to_ah(ah)->number;
+    if (to_ah(ah)->number == 0)
+        wqe->wr.wr.ud.av = to_ah(ah)->vector;
+}
+
+bool SendQueue::set_sges(const ibv_sge *list, size_t count) const {
+    if (count > max_sge)
+        return false;
+    const uint64_t length = sge_length(list, static_cast<uint32_t>(count));
+    if (length > UINT32_MAX)
+        return false;
+    wqe->wr.send_flags &= ~uint32_t{IBV_SEND_INLINE};
+    wqe->dma.num_sge = static_cast<uint32_t>(count);
+    set_length(*wqe, static_cast<uint32_t>(length));
+    sge_copy(wqe->dma, list, static_cast<uint32_t>(count));
+    return true;
+}
+
+void SendQueue::inline_start() const {
+    wqe->wr.send_flags |= IBV_SEND_INLINE;
+    wqe->dma.num_sge = 0;
+    set_length(*wqe, 0);
+}
+
+bool SendQueue::inline_append(const void *data, size_t length) const {
+    const uint32_t used = wqe->dma.length;
+    if (length > max_inline - used)
+        return false;
+    if (length != 0)
+        std::memcpy(payload(*wqe) + used, data, length);
+    set_length(*wqe, used + static_cast<uint32_t>(length));
+    return true;
+}
+
+int SendQueue::finish() {
+    const uint32_t op = operation(wqe->wr.opcode);
+    // IBTA 9.4.5: eight bytes, aligned.
+    if ((op & kAtomicOperations) != 0 && (wqe->dma.length < kAtomicSize || wqe->iova % kAtomicSize != 0))
+        return EINVAL;
+    if (op == operation(IBV_WR_ATOMIC_WRITE) &&
+        (wqe->dma.length != kAtomicSize || wqe->iova % kAtomicSize != 0))
+        return EINVAL;
+    if (datagram && wqe->wr.wr.ud.ah_num == 0 && wqe->wr.wr.ud.av.network_type == 0)
+        return EINVAL;
+    wqe = nullptr;
+    tail = ring.next(tail);
+    ++tail_ssn;
+    return 0;
+}
+
+}  // namespace rxe
