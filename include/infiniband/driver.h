@@ -359,6 +359,17 @@ int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned i
 /* Opens a device with data for its provider's alloc_context; as ibv_open_device otherwise. */
 struct ibv_context *verbs_open_device(struct ibv_device *device, void *private_data);
 
+/* ---- sysfs --------------------------------------------------------------------------------------------------- */
+
+/* Where sysfs is mounted: SYSFS_PATH, else /sys. */
+const char *ibv_get_sysfs_path(void);
+
+/*
+ * Reads DIR/FILE into buf, without a trailing newline and with a terminating zero. Returns the length of the text,
+ * or -1 and errno: EOVERFLOW where it does not fit.
+ */
+int ibv_read_sysfs_file(const char *dir, const char *file, char *buf, size_t size);
+
 /* ---- log ---- */
 
 enum { VERBS_LOG_LEVEL_NONE, VERBS_LOG_ERR, VERBS_LOG_WARN, VERBS_LOG_INFO, VERBS_LOG_DEBUG };

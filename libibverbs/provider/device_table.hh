@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The known devices, brought up to date from what discovery finds.
+#pragma once
+
+#include <infiniband/driver.h>
+
+#include "base/memory.hh"
+#include "base/result.hh"
+#include "discovery/devices.hh"
+#include "provider/devices.hh"
+#include "provider/loader.hh"
+#include "provider/match.hh"
+
+namespace verbs::provider {
+
+/// Holds one reference on each device that was there at the last refresh. Not for two threads at once.
+class DeviceTable {
+public:
+    DeviceTable() = default;
+    DeviceTable(const DeviceTable &) = delete;
+    DeviceTable &operator=(const DeviceTable &) = delete;
+    ~DeviceTable();
+
+    /// Takes `found` as the devices that are there now: keeps those that were there before, makes new ones, lets go of
+    /// the rest. Configuration is read, and providers are loaded, when a device first needs them. ENOMEM: the
+    /// configuration could not be read; the table is as before.
+    Status refresh(discovery::DeviceChain found, const Places &places);
+
+    /// The devices in the order of the last refresh, with a reference on each. ENOMEM.
+    Result<DeviceArray> array() const;
+
+private:
+    verbs_device *take(const verbs_sysfs_dev &same);
+    Match find_provider(verbs_sysfs_dev &device);
+    verbs_device *make(Allocated<verbs_sysfs_dev> found, const verbs_device_ops &provider);
+    void report(const verbs_sysfs_dev &device, const Match &match) const;
+
+    verbs_device *first_ = nullptr;  // linked through `entry`
+    discovery::DeviceChain unsupported_;
+    Loader loader_;
+    bool started_ = false;
+};
+
+}  // namespace verbs::provider

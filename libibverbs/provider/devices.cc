@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The devices of the process, and who uses them.
+#include "provider/devices.hh"
+
+#include <pthread.h>
+
+#include <new>
+
+#include "discovery/devices.hh"
+#include "provider/device_table.hh"
+#include "provider/places.hh"
+
+namespace verbs::provider {
+namespace {
+
+class Lock {
+public:
+    explicit Lock(pthread_mutex_t &mutex) : mutex_(mutex) { pthread_mutex_lock(&mutex_); }
+    Lock(const Lock &) = delete;
+    Lock &operator=(const Lock &) = delete;
+    ~Lock() { pthread_mutex_unlock(&mutex_); }
+
+private:
+    pthread_mutex_t &mutex_;
+};
+
+pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+DeviceTable
+    *table;  // guarded by table_lock; made at first need and never destroyed: contexts may outlive everything
+
+}  // namespace
+
+Result<DeviceArray> list_devices() {
+    Lock lock(table_lock);
+    Result<discovery::DeviceChain> found = discovery::discover_devices();
+    if (!found)
+        return found.status();
+    if (table == nullptr) {
+        void *memory = malloc(sizeof(DeviceTable));
+        if (memory == nullptr)
+            return Status(ENOMEM);
+        table = new (memory) DeviceTable();
+    }
+    if (Status status = table->refresh(std::move(*found), process_places()); !status)
+        return status;
+    return table->array();
+}
+
+void device_ref(verbs_device &device) {
+    __atomic_fetch_add(&device.refcount, 1, __ATOMIC_RELAXED);
+}
+
+void device_unref(verbs_device &device) {
+    if (__atomic_sub_fetch(&device.refcount, 1, __ATOMIC_ACQ_REL) != 0)
+        return;
+    Allocated<verbs_sysfs_dev> sysfs(device.sysfs);
+    device.ops->uninit_device(&device);
+}
+
+}  // namespace verbs::provider

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Where the running library looks for providers.
+#include "provider/places.hh"
+
+#include <dlfcn.h>
+
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace verbs::provider {
+namespace {
+
+char own_config[PATH_MAX];
+char own_providers[PATH_MAX];
+
+/// The directory of the file that this code was loaded from.
+bool find_own_directory(char (&directory)[PATH_MAX]) {
+    Dl_info info;
+    if (dladdr(own_config, &info) == 0 || realpath(info.dli_fname, directory) == nullptr)
+        return false;
+    char *slash = strrchr(directory, '/');
+    if (slash == nullptr)
+        return false;
+    *slash = '\0';
+    return true;
+}
+
+const char *beside(const char *directory, const char *name, char (&path)[PATH_MAX]) {
+    return snprintf(path, sizeof path, "%s/%s", directory, name) < static_cast<int>(sizeof path) ? path
+                                                                                                 : nullptr;
+}
+
+}  // namespace
+
+Places process_places() {
+    Places places = {
+        .environment = secure_getenv("RDMAV_DRIVERS"),
+        .config_directories = {nullptr, VERBS_CONFIG_DIR},
+        .provider_directories = {nullptr, VERBS_PROVIDER_DIR},
+    };
+    if (places.environment == nullptr)
+        places.environment = secure_getenv("IBV_DRIVERS");
+    if (char directory[PATH_MAX]; find_own_directory(directory)) {
+        places.config_directories[0] = beside(directory, "libibverbs.d", own_config);
+        places.provider_directories[0] = beside(directory, "libibverbs", own_providers);
+    }
+    return places;
+}
+
+}  // namespace verbs::provider
