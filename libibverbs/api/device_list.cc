@@ -13,11 +13,13 @@ VERBS_EXPORT
 ibv_device **ibv_get_device_list(int *num_devices) {
     if (num_devices != nullptr)
         *num_devices = 0;
+    int errno_before = errno;
     Result<provider::DeviceArray> list = provider::list_devices();
     if (!list)
         return null_with(list.error());
     if (num_devices != nullptr)
         *num_devices = static_cast<int>(list->count);
+    errno = errno_before;
     return list->devices.release();
 }
 

@@ -63,13 +63,13 @@ DeviceTable::~DeviceTable() {
         device_unref(*std::exchange(first_, next_of(*first_)));
 }
 
-Status DeviceTable::refresh(discovery::DeviceChain found, const Places &places) {
-    if (!started_ && !found.empty()) {
-        if (Status status = loader_.start(places); !status)
-            return status;
-        started_ = true;
-    }
+Status DeviceTable::start(const Places &places) {
+    Status status = loader_.start(places);
+    started_ = static_cast<bool>(status);
+    return status;
+}
 
+void DeviceTable::refresh(discovery::DeviceChain found) {
     discovery::DeviceChain unsupported;
     verbs_device *first = nullptr;
     list_node *last = nullptr;
@@ -99,7 +99,6 @@ Status DeviceTable::refresh(discovery::DeviceChain found, const Places &places) 
     std::swap(first_, first);
     while (first != nullptr)
         device_unref(*std::exchange(first, next_of(*first)));
-    return {};
 }
 
 /// Unlinks the device that is the same as this one, and gives it.

@@ -21,10 +21,13 @@ public:
     DeviceTable &operator=(const DeviceTable &) = delete;
     ~DeviceTable();
 
+    /// Reads the configuration of providers, once, before the first refresh that finds devices. ENOMEM.
+    Status start(const Places &places);
+    bool is_started() const { return started_; }
+
     /// Takes `found` as the devices that are there now: keeps those that were there before, makes new ones, lets go of
-    /// the rest. Configuration is read, and providers are loaded, when a device first needs them. ENOMEM: the
-    /// configuration could not be read; the table is as before.
-    Status refresh(discovery::DeviceChain found, const Places &places);
+    /// the rest. Providers are loaded when a device first needs them.
+    void refresh(discovery::DeviceChain found);
 
     /// The devices in the order of the last refresh, with a reference on each. ENOMEM.
     Result<DeviceArray> array() const;

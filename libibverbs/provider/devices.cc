@@ -41,8 +41,10 @@ Result<DeviceArray> list_devices() {
             return Status(ENOMEM);
         table = new (memory) DeviceTable();
     }
-    if (Status status = table->refresh(std::move(*found), process_places()); !status)
-        return status;
+    if (!table->is_started() && !found->empty())
+        if (Status status = table->start(process_places()); !status)
+            return status;
+    table->refresh(std::move(*found));
     return table->array();
 }
 

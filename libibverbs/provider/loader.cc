@@ -55,13 +55,13 @@ bool load_file(const char *path, Audience audience) {
     const Registration *last = last_registered();
     void *handle = dlopen(path, RTLD_NOW);
     if (handle == nullptr) {
-        warn(audience, "provider not loaded: %s", dlerror());
+        warn(audience, "provider %s cannot be loaded: %s", path, dlerror());
         return false;
     }
     // A plugin that the program links to has registered long ago; one that forwards to another object has just now.
     if (last_registered() != last || has_registered(handle))
         return true;
-    warn(audience, "provider not loaded: %s registers none; it is no provider for interface %d", path,
+    warn(audience, "provider %s is ignored: it registers nothing with verbs_register_driver_%d", path,
          VERBS_PROVIDER_ABI);
     dlclose(handle);
     return false;
@@ -75,11 +75,11 @@ Outcome load_path(const char *path) {
     if (stat(path, &info) != 0) {
         if (errno == ENOENT || errno == ENOTDIR)
             return Outcome::kAbsent;
-        warn(Audience::kEverybody, "provider not loaded: %s: %s", path, strerrordesc_np(errno));
+        warn(Audience::kEverybody, "provider %s cannot be loaded: %s", path, strerrordesc_np(errno));
         return Outcome::kBroken;
     }
     if (!S_ISREG(info.st_mode)) {
-        warn(Audience::kEverybody, "provider not loaded: %s is not a regular file", path);
+        warn(Audience::kEverybody, "provider %s cannot be loaded: it is not a regular file", path);
         return Outcome::kBroken;
     }
     return load_file(path, Audience::kEverybody) ? Outcome::kLoaded : Outcome::kBroken;
@@ -146,7 +146,7 @@ bool load_plugin(const char *name, const Places &places) {
         snprintf(path, sizeof path, "%s%s", name, ends_with(name, ".so") ? "" : kEnding);
         Outcome outcome = load_path(path);
         if (outcome == Outcome::kAbsent)
-            warn(Audience::kEverybody, "provider not loaded: there is no file %s", path);
+            warn(Audience::kEverybody, "provider %s cannot be loaded: there is no such file", path);
         return outcome == Outcome::kLoaded;
     }
     for (const char *directory : places.provider_directories) {
