@@ -8,11 +8,17 @@
 
 namespace {
 
-int minus_one_on_failure(verbs::Status status) { return status ? 0 : verbs::minus_one_with(status.error()); }
+int minus_one_on_failure(verbs::Status status)
+{
+    return status ? 0 : verbs::minus_one_with(status.error());
+}
 
 }  // namespace
 
-VERBS_EXPORT int ibv_fork_init() { return verbs::fork::enable().error(); }
+VERBS_EXPORT int ibv_fork_init()
+{
+    return verbs::fork::enable().error();
+}
 
 VERBS_EXPORT ibv_fork_status ibv_is_fork_initialized()
 {

@@ -42,14 +42,20 @@ constexpr Wanted look_up(Key Rate::*member, Key key, Wanted Rate::*wanted, Wante
 
 }  // namespace
 
-VERBS_EXPORT int ibv_rate_to_mult(ibv_rate rate) { return look_up(&Rate::rate, rate, &Rate::mult, -1); }
+VERBS_EXPORT int ibv_rate_to_mult(ibv_rate rate)
+{
+    return look_up(&Rate::rate, rate, &Rate::mult, -1);
+}
 
 VERBS_EXPORT ibv_rate mult_to_ibv_rate(int mult)
 {
     return mult == kNoMult ? IBV_RATE_MAX : look_up(&Rate::mult, mult, &Rate::rate, IBV_RATE_MAX);
 }
 
-VERBS_EXPORT int ibv_rate_to_mbps(ibv_rate rate) { return look_up(&Rate::rate, rate, &Rate::mbps, -1); }
+VERBS_EXPORT int ibv_rate_to_mbps(ibv_rate rate)
+{
+    return look_up(&Rate::rate, rate, &Rate::mbps, -1);
+}
 
 VERBS_EXPORT ibv_rate mbps_to_ibv_rate(int mbps)
 {

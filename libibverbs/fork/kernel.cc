@@ -21,13 +21,19 @@ struct FreeSocket {
     void operator()(nl_sock *socket) const { nl_socket_free(socket); }
 };
 
-constexpr uintptr_t round_down(uintptr_t address, uintptr_t unit) { return address & ~(unit - 1); }
+constexpr uintptr_t round_down(uintptr_t address, uintptr_t unit)
+{
+    return address & ~(unit - 1);
+}
 constexpr uintptr_t round_up(uintptr_t address, uintptr_t unit)
 {
     return round_down(address + unit - 1, unit);
 }
 
-uintptr_t base_page_size() { return static_cast<uintptr_t>(sysconf(_SC_PAGESIZE)); }
+uintptr_t base_page_size()
+{
+    return static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+}
 
 int advise(PageRange range, int advice)
 {

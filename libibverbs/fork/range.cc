@@ -57,16 +57,28 @@ Result<PageRange> pages_of(void *address, size_t length)
     return PageRange{begin & ~mask, (last | mask) + 1};
 }
 
-bool idle(const PageMap::Run &run) { return run.state.withheld && run.state.uses == 0; }
+bool idle(const PageMap::Run &run)
+{
+    return run.state.withheld && run.state.uses == 0;
+}
 
 // Changes of a page's state.
-PageMap::State withheld(PageMap::State state) { return {state.uses, true}; }
-PageMap::State used(PageMap::State state) { return {state.uses + 1, true}; }
+PageMap::State withheld(PageMap::State state)
+{
+    return {state.uses, true};
+}
+PageMap::State used(PageMap::State state)
+{
+    return {state.uses + 1, true};
+}
 PageMap::State unused(PageMap::State state)
 {
     return {state.uses - (state.uses > 0 ? 1 : 0), state.withheld};
 }
-PageMap::State given_back(PageMap::State) { return {}; }
+PageMap::State given_back(PageMap::State)
+{
+    return {};
+}
 
 /// Gives back the run, which no range uses. Where it shares a huge page with a range in use, that page stays
 /// withheld until the other range goes.
