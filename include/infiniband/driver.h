@@ -113,7 +113,8 @@ struct verbs_device {
     uint64_t core_support; /* enum ib_uverbs_core_support: what the kernel offers to every device */
 };
 
-static __inline__ struct verbs_device *verbs_get_device(const struct ibv_device *device) {
+static __inline__ struct verbs_device *verbs_get_device(const struct ibv_device *device)
+{
     return (struct verbs_device *)(uintptr_t)device;
 }
 
@@ -185,7 +186,8 @@ struct verbs_flow_action {
     enum ibv_flow_action_type type;
 };
 
-static __inline__ struct verbs_mr *verbs_get_mr(struct ibv_mr *mr) {
+static __inline__ struct verbs_mr *verbs_get_mr(struct ibv_mr *mr)
+{
     return (struct verbs_mr *)mr;
 }
 
@@ -321,9 +323,10 @@ void verbs_set_ops(struct verbs_context *vctx, const struct verbs_context_ops *o
 void verbs_register_driver_65(const struct verbs_device_ops *ops);
 
 /* Registers OPS when the plugin is loaded. */
-#define PROVIDER_DRIVER(ops)                                                 \
-    static __attribute__((constructor)) void verbs_register_provider(void) { \
-        verbs_register_driver_65(&(ops));                                    \
+#define PROVIDER_DRIVER(ops)                                               \
+    static __attribute__((constructor)) void verbs_register_provider(void) \
+    {                                                                      \
+        verbs_register_driver_65(&(ops));                                  \
     }
 
 /*
@@ -529,7 +532,9 @@ int ibv_cmd_modify_qp_ex(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_m
                          struct ib_uverbs_ex_modify_qp_resp *resp, size_t resp_size);
 /* Waits until every event of the QP was acknowledged. */
 int ibv_cmd_destroy_qp(struct ibv_qp *qp);
-/* Rings the kernel's doorbell of queues that are shared with a software device: both post nothing themselves.
+/*
+ * Post through the kernel. An empty list (wr NULL) posts nothing: it rings the doorbell of a software device
+ * that shares its queues with the process.
  */
 int ibv_cmd_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
 int ibv_cmd_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);

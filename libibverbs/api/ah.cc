@@ -7,8 +7,8 @@
 
 using verbs::provider::ops;
 
-VERBS_EXPORT
-ibv_ah *ibv_create_ah(ibv_pd *pd, ibv_ah_attr *attr) {
+VERBS_EXPORT ibv_ah *ibv_create_ah(ibv_pd *pd, ibv_ah_attr *attr)
+{
     ibv_ah *ah = ops(pd->context).create_ah(pd, attr);
     if (ah != nullptr) {
         ah->context = pd->context;
@@ -17,7 +17,7 @@ ibv_ah *ibv_create_ah(ibv_pd *pd, ibv_ah_attr *attr) {
     return ah;
 }
 
-VERBS_EXPORT
-int ibv_destroy_ah(ibv_ah *ah) {
+VERBS_EXPORT int ibv_destroy_ah(ibv_ah *ah)
+{
     return ops(ah->context).destroy_ah(ah);
 }

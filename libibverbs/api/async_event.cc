@@ -11,7 +11,8 @@ namespace {
 /// What an event is about: which member of ibv_async_event.element counts.
 enum class Subject { kCq, kQp, kSrq, kWq, kPort };
 
-Subject subject_of(ibv_event_type type) {
+Subject subject_of(ibv_event_type type)
+{
     switch (type) {
         case IBV_EVENT_CQ_ERR:
             return Subject::kCq;
@@ -36,7 +37,8 @@ Subject subject_of(ibv_event_type type) {
 
 /// Counts one acknowledgement for an object and wakes the thread that destroys it.
 template <class Object>
-void acknowledge(Object &object, uint32_t &completed) {
+void acknowledge(Object &object, uint32_t &completed)
+{
     pthread_mutex_lock(&object.mutex);
     ++completed;
     pthread_cond_signal(&object.cond);
@@ -45,8 +47,8 @@ void acknowledge(Object &object, uint32_t &completed) {
 
 }  // namespace
 
-VERBS_EXPORT
-int ibv_get_async_event(ibv_context *context, ibv_async_event *event) {
+VERBS_EXPORT int ibv_get_async_event(ibv_context *context, ibv_async_event *event)
+{
     ib_uverbs_async_event_desc kernel = {};
     if (read(context->async_fd, &kernel, sizeof kernel) != static_cast<ssize_t>(sizeof kernel))
         return -1;
@@ -73,8 +75,8 @@ int ibv_get_async_event(ibv_context *context, ibv_async_event *event) {
     return 0;
 }
 
-VERBS_EXPORT
-void ibv_ack_async_event(ibv_async_event *event) {
+VERBS_EXPORT void ibv_ack_async_event(ibv_async_event *event)
+{
     switch (subject_of(event->event_type)) {
         case Subject::kCq:
             acknowledge(*event->element.cq, event->element.cq->async_events_completed);

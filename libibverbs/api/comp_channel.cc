@@ -9,8 +9,8 @@
 #include "base/memory.hh"
 #include "provider/context.hh"
 
-VERBS_EXPORT
-ibv_comp_channel *ibv_create_comp_channel(ibv_context *context) {
+VERBS_EXPORT ibv_comp_channel *ibv_create_comp_channel(ibv_context *context)
+{
     verbs::Allocated<ibv_comp_channel> comp_channel = verbs::allocate<ibv_comp_channel>();
     if (!comp_channel)
         return verbs::null_with(ENOMEM);
@@ -22,8 +22,8 @@ ibv_comp_channel *ibv_create_comp_channel(ibv_context *context) {
     return comp_channel.release();
 }
 
-VERBS_EXPORT
-int ibv_destroy_comp_channel(ibv_comp_channel *channel) {
+VERBS_EXPORT int ibv_destroy_comp_channel(ibv_comp_channel *channel)
+{
     ibv_context *context = channel->context;
     pthread_mutex_lock(&context->mutex);
     bool in_use = channel->refcnt != 0;

@@ -13,8 +13,8 @@
 #include "provider/context.hh"
 #include "provider/devices.hh"
 
-VERBS_EXPORT
-ibv_context *verbs_open_device(ibv_device *device, void *private_data) {
+VERBS_EXPORT ibv_context *verbs_open_device(ibv_device *device, void *private_data)
+{
     verbs_device &opened = *verbs_get_device(device);
     verbs::Result<verbs::UniqueFd> fd = verbs::discovery::open_character_device(*opened.sysfs);
     if (!fd) {
@@ -26,16 +26,16 @@ ibv_context *verbs_open_device(ibv_device *device, void *private_data) {
     return vctx != nullptr ? &vctx->context : nullptr;
 }
 
-VERBS_EXPORT
-ibv_context *ibv_open_device(ibv_device *device) {
+VERBS_EXPORT ibv_context *ibv_open_device(ibv_device *device)
+{
     return verbs_open_device(device, nullptr);
 }
 
-VERBS_EXPORT
-ibv_context *ibv_import_device(int cmd_fd) {
+VERBS_EXPORT ibv_context *ibv_import_device(int cmd_fd)
+{
     struct stat node = {};
     if (fstat(cmd_fd, &node) != 0)
-        return nullptr;
+        return verbs::null_with(EINVAL);
     verbs::Result<verbs::provider::DeviceArray> list = verbs::provider::list_devices();
     if (!list)
         return verbs::null_with(list.error());
@@ -61,8 +61,8 @@ ibv_context *ibv_import_device(int cmd_fd) {
     return context != nullptr ? context : static_cast<ibv_context *>(verbs::null_with(error));
 }
 
-VERBS_EXPORT
-int ibv_close_device(ibv_context *context) {
+VERBS_EXPORT int ibv_close_device(ibv_context *context)
+{
     verbs::provider::ops(context).free_context(context);
     return 0;
 }

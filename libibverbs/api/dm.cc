@@ -7,12 +7,12 @@
 
 using verbs::provider::ops;
 
-VERBS_EXPORT
-ibv_dm *ibv_import_dm(ibv_context *context, uint32_t dm_handle) {
+VERBS_EXPORT ibv_dm *ibv_import_dm(ibv_context *context, uint32_t dm_handle)
+{
     return ops(context).import_dm(context, dm_handle);
 }
 
-VERBS_EXPORT
-void ibv_unimport_dm(ibv_dm *dm) {
+VERBS_EXPORT void ibv_unimport_dm(ibv_dm *dm)
+{
     ops(dm->context).unimport_dm(dm);
 }

@@ -17,12 +17,14 @@ using verbs::provider::channel;
 
 namespace {
 
-const verbs_sysfs_dev &sysfs_of(const ibv_context *context) {
+const verbs_sysfs_dev &sysfs_of(const ibv_context *context)
+{
     return *verbs_get_device(context->device)->sysfs;
 }
 
 /// The entry as sysfs shows it; ENODATA where it is empty, as the kernel's own query says.
-Status read_entry(const ibv_context *context, uint32_t port_num, uint32_t index, ib_uverbs_gid_entry &entry) {
+Status read_entry(const ibv_context *context, uint32_t port_num, uint32_t index, ib_uverbs_gid_entry &entry)
+{
     const verbs_sysfs_dev &device = sysfs_of(context);
     Result<ibv_gid> gid = verbs::discovery::read_gid(device, port_num, index);
     if (!gid)
@@ -45,16 +47,19 @@ Status read_entry(const ibv_context *context, uint32_t port_num, uint32_t index,
 }
 
 /// One entry: from the kernel, from sysfs where the kernel has no such command.
-Status query_entry(ibv_context *context, uint32_t port_num, uint32_t index, ib_uverbs_gid_entry &entry) {
-    Status status = verbs::uverbs::gid_query(channel(context), port_num, index, entry);
-    if (verbs::uverbs::Channel::is_refusal(status) || status.error() == EOPNOTSUPP)
-        return read_entry(context, port_num, index, entry);
-    return status;
+Status query_entry(ibv_context *context, uint32_t port_num, uint32_t index, uint32_t flags,
+                   ib_uverbs_gid_entry &entry)
+{
+    Status status = verbs::uverbs::gid_query(channel(context), port_num, index, flags, entry);
+    if (!verbs::uverbs::Channel::is_refusal(status) && status.error() != EOPNOTSUPP)
+        return status;
+    return flags == 0 ? read_entry(context, port_num, index, entry) : Status(EOPNOTSUPP);
 }
 
 /// All filled entries of one port, as far as there is room. ENOENT ends the table.
 Status read_port_table(ibv_context *context, uint32_t port_num, ib_uverbs_gid_entry *entries, size_t capacity,
-                       size_t &count) {
+                       size_t &count)
+{
     ibv_port_attr port = {};
     if (int error = verbs::provider::ops(context).query_port(context, static_cast<uint8_t>(port_num), &port);
         error != 0)
@@ -73,11 +78,14 @@ Status read_port_table(ibv_context *context, uint32_t port_num, ib_uverbs_gid_en
     return {};
 }
 
-Result<size_t> query_table(ibv_context *context, ib_uverbs_gid_entry *entries, size_t capacity) {
-    Result<size_t> count =
-        verbs::uverbs::gid_table_query(channel(context), entries, capacity, sizeof *entries);
+Result<size_t> query_table(ibv_context *context, uint32_t flags, ib_uverbs_gid_entry *entries,
+                           size_t capacity)
+{
+    Result<size_t> count = verbs::uverbs::gid_table_query(channel(context), flags, entries, capacity);
     if (!verbs::uverbs::Channel::is_refusal(count.status()) && count.error() != EOPNOTSUPP)
         return count;
+    if (flags != 0)
+        return Status(EOPNOTSUPP);
 
     ibv_device_attr device = {};
     if (int error = ibv_query_device(context, &device); error != 0)
@@ -95,10 +103,10 @@ static_assert(int{IB_UVERBS_GID_TYPE_ROCE_V2} == int{IBV_GID_TYPE_ROCE_V2});
 
 }  // namespace
 
-VERBS_EXPORT
-int ibv_query_gid(ibv_context *context, uint8_t port_num, int index, ibv_gid *gid) {
+VERBS_EXPORT int ibv_query_gid(ibv_context *context, uint8_t port_num, int index, ibv_gid *gid)
+{
     ib_uverbs_gid_entry entry;
-    Status status = query_entry(context, port_num, static_cast<uint32_t>(index), entry);
+    Status status = query_entry(context, port_num, static_cast<uint32_t>(index), 0, entry);
     if (status.error() == ENODATA) {
         std::memset(gid, 0, sizeof *gid);
         return 0;
@@ -109,35 +117,32 @@ int ibv_query_gid(ibv_context *context, uint8_t port_num, int index, ibv_gid *gi
     return 0;
 }
 
-VERBS_EXPORT
-int _ibv_query_gid_ex(ibv_context *context, uint32_t port_num, uint32_t gid_index, ibv_gid_entry *entry,
-                      uint32_t flags, size_t entry_size) {
-    if (flags != 0)
-        return EOPNOTSUPP;
+VERBS_EXPORT int _ibv_query_gid_ex(ibv_context *context, uint32_t port_num, uint32_t gid_index,
+                                   ibv_gid_entry *entry, uint32_t flags, size_t entry_size)
+{
     ib_uverbs_gid_entry found;
-    if (Status status = query_entry(context, port_num, gid_index, found); !status)
+    if (Status status = query_entry(context, port_num, gid_index, flags, found); !status)
         return status.error();
     std::memset(entry, 0, entry_size);
     std::memcpy(entry, &found, std::min(entry_size, sizeof found));
     return 0;
 }
 
-VERBS_EXPORT
-ssize_t _ibv_query_gid_table(ibv_context *context, ibv_gid_entry *entries, size_t max_entries, uint32_t flags,
-                             size_t entry_size) {
-    if (flags != 0)
-        return -EOPNOTSUPP;
+VERBS_EXPORT ssize_t _ibv_query_gid_table(ibv_context *context, ibv_gid_entry *entries, size_t max_entries,
+                                          uint32_t flags, size_t entry_size)
+{
     if (entry_size != sizeof *entries)
         return -EINVAL;
     Result<size_t> count =
-        query_table(context, reinterpret_cast<ib_uverbs_gid_entry *>(entries), max_entries);
+        query_table(context, flags, reinterpret_cast<ib_uverbs_gid_entry *>(entries), max_entries);
     return count ? static_cast<ssize_t>(*count) : -count.error();
 }
 
-VERBS_EXPORT
-int ibv_query_gid_type(ibv_context *context, uint8_t port_num, unsigned int index, ibv_gid_type_sysfs *type) {
+VERBS_EXPORT int ibv_query_gid_type(ibv_context *context, uint8_t port_num, unsigned int index,
+                                    ibv_gid_type_sysfs *type)
+{
     ib_uverbs_gid_entry entry;
-    Status status = query_entry(context, port_num, index, entry);
+    Status status = query_entry(context, port_num, index, 0, entry);
     if (!status)
         return verbs::minus_one_with(status.error());
     *type =

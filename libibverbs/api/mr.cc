@@ -18,7 +18,8 @@ using verbs::provider::ops;
 namespace {
 
 /// Says what to do about the error that users meet most: pinned memory is limited.
-void explain_failure(const ibv_pd *pd, size_t length, int error) {
+void explain_failure(const ibv_pd *pd, size_t length, int error)
+{
     if (!verbs::log_enabled(verbs::LogLevel::kError))
         return;
     verbs::ErrnoGuard keep;
@@ -35,13 +36,15 @@ void explain_failure(const ibv_pd *pd, size_t length, int error) {
 }
 
 /// Kernels from before optional access flags refuse them; a program that says "optional" can do without.
-unsigned accepted_access(const ibv_pd *pd, unsigned access) {
+unsigned accepted_access(const ibv_pd *pd, unsigned access)
+{
     bool known = (verbs_get_device(pd->context->device)->core_support &
                   IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS) != 0;
     return known ? access : access & ~static_cast<unsigned>(IBV_ACCESS_OPTIONAL_RANGE);
 }
 
-ibv_mr *register_memory(ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access) {
+ibv_mr *register_memory(ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access)
+{
     // Memory that is paged on demand is not pinned, so that a fork does not part it from the device.
     bool pinned = (access & IBV_ACCESS_ON_DEMAND) == 0;
     if (pinned) {
@@ -66,24 +69,26 @@ ibv_mr *register_memory(ibv_pd *pd, void *addr, size_t length, uint64_t iova, un
 
 }  // namespace
 
-VERBS_EXPORT
-ibv_mr *ibv_reg_mr(ibv_pd *pd, void *addr, size_t length, int access) {
+VERBS_EXPORT ibv_mr *ibv_reg_mr(ibv_pd *pd, void *addr, size_t length, int access)
+{
     return register_memory(pd, addr, length, reinterpret_cast<uintptr_t>(addr),
                            static_cast<unsigned>(access));
 }
 
-VERBS_EXPORT
-ibv_mr *ibv_reg_mr_iova(ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access) {
+VERBS_EXPORT ibv_mr *ibv_reg_mr_iova(ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access)
+{
     return register_memory(pd, addr, length, iova, static_cast<unsigned>(access));
 }
 
-VERBS_EXPORT
-ibv_mr *ibv_reg_mr_iova2(ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access) {
+VERBS_EXPORT ibv_mr *ibv_reg_mr_iova2(ibv_pd *pd, void *addr, size_t length, uint64_t iova,
+                                      unsigned int access)
+{
     return register_memory(pd, addr, length, iova, access);
 }
 
-VERBS_EXPORT
-ibv_mr *ibv_reg_dmabuf_mr(ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd, int access) {
+VERBS_EXPORT ibv_mr *ibv_reg_dmabuf_mr(ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd,
+                                       int access)
+{
     // No fork protection: the memory behind the file need not have an address in this process.
     ibv_mr *mr = ops(pd->context).reg_dmabuf_mr(pd, offset, length, iova, fd, access);
     if (mr == nullptr)
@@ -95,8 +100,8 @@ ibv_mr *ibv_reg_dmabuf_mr(ibv_pd *pd, uint64_t offset, size_t length, uint64_t i
     return mr;
 }
 
-VERBS_EXPORT
-int ibv_rereg_mr(ibv_mr *mr, int flags, ibv_pd *pd, void *addr, size_t length, int access) {
+VERBS_EXPORT int ibv_rereg_mr(ibv_mr *mr, int flags, ibv_pd *pd, void *addr, size_t length, int access)
+{
     auto refuse = [](ibv_rereg_mr_err_code code, int error) {
         errno = error;
         return static_cast<int>(code);
@@ -130,8 +135,8 @@ int ibv_rereg_mr(ibv_mr *mr, int flags, ibv_pd *pd, void *addr, size_t length, i
     return 0;
 }
 
-VERBS_EXPORT
-int ibv_dereg_mr(ibv_mr *mr) {
+VERBS_EXPORT int ibv_dereg_mr(ibv_mr *mr)
+{
     void *addr = mr->addr;
     size_t length = mr->length;
     bool protects =
@@ -142,12 +147,12 @@ int ibv_dereg_mr(ibv_mr *mr) {
     return error;
 }
 
-VERBS_EXPORT
-ibv_mr *ibv_import_mr(ibv_pd *pd, uint32_t mr_handle) {
+VERBS_EXPORT ibv_mr *ibv_import_mr(ibv_pd *pd, uint32_t mr_handle)
+{
     return ops(pd->context).import_mr(pd, mr_handle);
 }
 
-VERBS_EXPORT
-void ibv_unimport_mr(ibv_mr *mr) {
+VERBS_EXPORT void ibv_unimport_mr(ibv_mr *mr)
+{
     ops(mr->context).unimport_mr(mr);
 }

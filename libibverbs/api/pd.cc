@@ -7,25 +7,25 @@
 
 using verbs::provider::ops;
 
-VERBS_EXPORT
-ibv_pd *ibv_alloc_pd(ibv_context *context) {
+VERBS_EXPORT ibv_pd *ibv_alloc_pd(ibv_context *context)
+{
     ibv_pd *pd = ops(context).alloc_pd(context);
     if (pd != nullptr)
         pd->context = context;
     return pd;
 }
 
-VERBS_EXPORT
-int ibv_dealloc_pd(ibv_pd *pd) {
+VERBS_EXPORT int ibv_dealloc_pd(ibv_pd *pd)
+{
     return ops(pd->context).dealloc_pd(pd);
 }
 
-VERBS_EXPORT
-ibv_pd *ibv_import_pd(ibv_context *context, uint32_t pd_handle) {
+VERBS_EXPORT ibv_pd *ibv_import_pd(ibv_context *context, uint32_t pd_handle)
+{
     return ops(context).import_pd(context, pd_handle);
 }
 
-VERBS_EXPORT
-void ibv_unimport_pd(ibv_pd *pd) {
+VERBS_EXPORT void ibv_unimport_pd(ibv_pd *pd)
+{
     ops(pd->context).unimport_pd(pd);
 }

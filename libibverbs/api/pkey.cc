@@ -5,8 +5,8 @@
 #include "base/export.hh"
 #include "discovery/port_sysfs.hh"
 
-VERBS_EXPORT
-int ibv_query_pkey(ibv_context *context, uint8_t port_num, int index, __be16 *pkey) {
+VERBS_EXPORT int ibv_query_pkey(ibv_context *context, uint8_t port_num, int index, __be16 *pkey)
+{
     verbs::Result<uint16_t> value = verbs::discovery::read_pkey(*verbs_get_device(context->device)->sysfs,
                                                                 port_num, static_cast<uint32_t>(index));
     if (!value)
@@ -15,8 +15,8 @@ int ibv_query_pkey(ibv_context *context, uint8_t port_num, int index, __be16 *pk
     return 0;
 }
 
-VERBS_EXPORT
-int ibv_get_pkey_index(ibv_context *context, uint8_t port_num, __be16 pkey) {
+VERBS_EXPORT int ibv_get_pkey_index(ibv_context *context, uint8_t port_num, __be16 pkey)
+{
     __be16 entry = 0;
     for (int index = 0; ibv_query_pkey(context, port_num, index, &entry) == 0; ++index) {
         if (entry == pkey)

@@ -10,8 +10,8 @@
 #undef ibv_query_port  // the header's macro picks the inline verb, which knows the size of its structure
 
 // Programs built before ibv_port_attr grew call this one, with the 48 bytes of then.
-VERBS_EXPORT
-int ibv_query_port(ibv_context *context, uint8_t port_num, _compat_ibv_port_attr *port_attr) {
+VERBS_EXPORT int ibv_query_port(ibv_context *context, uint8_t port_num, _compat_ibv_port_attr *port_attr)
+{
     ibv_port_attr whole = {};
     int error = verbs::provider::ops(context).query_port(context, port_num, &whole);
     if (error == 0)

@@ -19,11 +19,13 @@ namespace {
 /// Zero: the environment was not read yet. Two threads that race to read it find the same.
 std::atomic<uint64_t> settings{0};
 
-constexpr uint64_t pack(unsigned level, int fd) {
+constexpr uint64_t pack(unsigned level, int fd)
+{
     return uint64_t{level + 1} << 32 | static_cast<uint32_t>(fd);
 }
 
-uint64_t read_environment() {
+uint64_t read_environment()
+{
     const char *level_text = secure_getenv("VERBS_LOG_LEVEL");
     if (level_text == nullptr)
         return pack(0, STDERR_FILENO);
@@ -38,7 +40,8 @@ uint64_t read_environment() {
     return pack(static_cast<unsigned>(level), fd);
 }
 
-uint64_t current_settings() {
+uint64_t current_settings()
+{
     uint64_t now = settings.load(std::memory_order_acquire);
     if (now != 0)
         return now;
@@ -53,11 +56,13 @@ uint64_t current_settings() {
 
 }  // namespace
 
-bool log_enabled(LogLevel level) {
+bool log_enabled(LogLevel level)
+{
     return static_cast<unsigned>(level) + 1 <= current_settings() >> 32;
 }
 
-void log_args(LogLevel level, const char *format, va_list args) {
+void log_args(LogLevel level, const char *format, va_list args)
+{
     if (!log_enabled(level))
         return;
     ErrnoGuard keep;
@@ -74,7 +79,8 @@ void log_args(LogLevel level, const char *format, va_list args) {
     static_cast<void>(ignored);  // there is no one left to tell
 }
 
-void log(LogLevel level, const char *format, ...) {
+void log(LogLevel level, const char *format, ...)
+{
     va_list args;
     va_start(args, format);
     log_args(level, format, args);

@@ -18,7 +18,8 @@ using Allocated = std::unique_ptr<T, Free>;
 
 /// A zeroed `T`, or null when there is no memory. `T` is an object that C code could have made.
 template <class T>
-Allocated<T> allocate() {
+Allocated<T> allocate()
+{
     static_assert(std::is_trivially_destructible_v<T>);
     return Allocated<T>(static_cast<T *>(std::calloc(1, sizeof(T))));
 }

@@ -47,13 +47,15 @@ private:
 };
 
 /// Sets errno and gives the null pointer: the last line of a verb that promises "NULL and errno".
-inline std::nullptr_t null_with(int error) {
+inline std::nullptr_t null_with(int error)
+{
     errno = error;
     return nullptr;
 }
 
 /// Sets errno and gives -1: the last line of a verb that promises "-1 and errno".
-inline int minus_one_with(int error) {
+inline int minus_one_with(int error)
+{
     errno = error;
     return -1;
 }

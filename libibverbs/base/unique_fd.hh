@@ -16,7 +16,8 @@ public:
     UniqueFd() = default;
     explicit UniqueFd(int fd) : fd_(fd) {}
     UniqueFd(UniqueFd &&other) noexcept : fd_(other.release()) {}
-    UniqueFd &operator=(UniqueFd &&other) noexcept {
+    UniqueFd &operator=(UniqueFd &&other) noexcept
+    {
         reset(other.release());
         return *this;
     }
@@ -25,7 +26,8 @@ public:
     int get() const { return fd_; }
     explicit operator bool() const { return fd_ >= 0; }
     int release() { return std::exchange(fd_, -1); }
-    void reset(int fd = -1) {
+    void reset(int fd = -1)
+    {
         if (fd_ >= 0) {
             ErrnoGuard keep;
             close(fd_);

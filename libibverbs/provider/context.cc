@@ -16,7 +16,8 @@ namespace verbs::provider {
 namespace {
 
 /// Every inline verb that asks for a port comes here, with the size of the structure that its program knows.
-int query_port(ibv_context *context, uint8_t port_num, ibv_port_attr *attr, size_t attr_size) {
+int query_port(ibv_context *context, uint8_t port_num, ibv_port_attr *attr, size_t attr_size)
+{
     if (attr_size >= sizeof *attr)
         return ops(context).query_port(context, port_num, attr);
     ibv_port_attr whole = {};
@@ -26,7 +27,8 @@ int query_port(ibv_context *context, uint8_t port_num, ibv_port_attr *attr, size
     return error;
 }
 
-ibv_cq_ex *create_cq_ex(ibv_context *context, ibv_cq_init_attr_ex *attr) {
+ibv_cq_ex *create_cq_ex(ibv_context *context, ibv_cq_init_attr_ex *attr)
+{
     if ((attr->wc_flags & ~uint64_t{IBV_CREATE_CQ_SUP_WC_FLAGS}) != 0)
         return null_with(EOPNOTSUPP);
     ibv_cq_ex *cq = ops(context).create_cq_ex(context, attr);
@@ -37,7 +39,8 @@ ibv_cq_ex *create_cq_ex(ibv_context *context, ibv_cq_init_attr_ex *attr) {
 
 }  // namespace
 
-Status context_init(verbs_context &vctx, ibv_device &device, int cmd_fd, uint32_t driver_id) {
+Status context_init(verbs_context &vctx, ibv_device &device, int cmd_fd, uint32_t driver_id)
+{
     UniqueFd owned_fd(cmd_fd);
     void *memory = std::calloc(1, sizeof(verbs_ex_private));
     if (memory == nullptr)
@@ -58,7 +61,8 @@ Status context_init(verbs_context &vctx, ibv_device &device, int cmd_fd, uint32_
     return {};
 }
 
-void context_uninit(verbs_context &vctx) {
+void context_uninit(verbs_context &vctx)
+{
     ErrnoGuard keep;
     ibv_context &context = vctx.context;
     UniqueFd(context.async_fd).reset();
@@ -68,7 +72,8 @@ void context_uninit(verbs_context &vctx) {
     device_unref(*verbs_get_device(context.device));
 }
 
-void cq_init(ibv_cq &cq, ibv_context &context, ibv_comp_channel *channel, void *cq_context) {
+void cq_init(ibv_cq &cq, ibv_context &context, ibv_comp_channel *channel, void *cq_context)
+{
     cq.context = &context;
     cq.channel = channel;
     cq.cq_context = cq_context;

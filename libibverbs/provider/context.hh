@@ -15,22 +15,26 @@ struct verbs_ex_private {
 
 namespace verbs::provider {
 
-inline verbs_context &extended(ibv_context *context) {
+inline verbs_context &extended(ibv_context *context)
+{
     return *reinterpret_cast<verbs_context *>(reinterpret_cast<char *>(context) -
                                               offsetof(verbs_context, context));
 }
 
-inline verbs_ex_private &private_of(const verbs_context &vctx) {
+inline verbs_ex_private &private_of(const verbs_context &vctx)
+{
     return *vctx.priv;
 }
 
 /// The ops of the context that an object belongs to.
-inline const verbs_context_ops &ops(ibv_context *context) {
+inline const verbs_context_ops &ops(ibv_context *context)
+{
     return private_of(extended(context)).ops;
 }
 
 /// The connection to the kernel of the context that an object belongs to.
-inline uverbs::Channel &channel(ibv_context *context) {
+inline uverbs::Channel &channel(ibv_context *context)
+{
     return private_of(extended(context)).channel;
 }
 

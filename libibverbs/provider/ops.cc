@@ -16,7 +16,8 @@ struct Unsupported;
 
 template <class Answer, class... Arguments>
 struct Unsupported<Answer (*)(Arguments...)> {
-    static Answer answer(Arguments... /*unused*/) {
+    static Answer answer(Arguments... /*unused*/)
+    {
         if constexpr (std::is_pointer_v<Answer>) {
             errno = EOPNOTSUPP;
             return nullptr;
@@ -26,7 +27,8 @@ struct Unsupported<Answer (*)(Arguments...)> {
     }
 };
 
-constexpr verbs_context_ops make_default_ops() {
+constexpr verbs_context_ops make_default_ops()
+{
     verbs_context_ops ops = {
 #define OP(name) .name = Unsupported<decltype(verbs_context_ops::name)>::answer,
 #define OP_EXTENDED(name, member) OP(name)
@@ -64,7 +66,8 @@ static_assert(sizeof(verbs_context_ops) == kSlots * sizeof(void *));
 
 constinit const verbs_context_ops kDefaultOps = make_default_ops();
 
-void set_ops(verbs_context &vctx, const verbs_context_ops &ops) {
+void set_ops(verbs_context &vctx, const verbs_context_ops &ops)
+{
     verbs_context_ops &table = private_of(vctx).ops;
     ibv_context_ops &data = vctx.context.ops;
 #define OP(name)  \

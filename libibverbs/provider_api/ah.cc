@@ -10,9 +10,9 @@
 
 using verbs::provider::channel;
 
-VERBS_EXPORT
-int ibv_cmd_create_ah(ibv_pd *pd, ibv_ah *ah, ibv_ah_attr *attr, ib_uverbs_create_ah_resp *resp,
-                      size_t resp_size) {
+VERBS_EXPORT int ibv_cmd_create_ah(ibv_pd *pd, ibv_ah *ah, ibv_ah_attr *attr, ib_uverbs_create_ah_resp *resp,
+                                   size_t resp_size)
+{
     using verbs::provider_api::driver_data;
     verbs::Result<uint32_t> handle = verbs::uverbs::ah_create(
         channel(pd->context), verbs::provider_api::user_handle(ah), pd->handle, *attr,
@@ -23,7 +23,7 @@ int ibv_cmd_create_ah(ibv_pd *pd, ibv_ah *ah, ibv_ah_attr *attr, ib_uverbs_creat
     return 0;
 }
 
-VERBS_EXPORT
-int ibv_cmd_destroy_ah(ibv_ah *ah) {
+VERBS_EXPORT int ibv_cmd_destroy_ah(ibv_ah *ah)
+{
     return verbs::uverbs::ah_destroy(channel(ah->context), ah->handle).error();
 }

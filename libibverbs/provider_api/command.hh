@@ -11,7 +11,8 @@ namespace verbs::provider_api {
 
 /// The driver's request stands behind the command, its answer behind the response; both may be absent.
 template <class Command, class Response>
-uverbs::DriverData driver_data(Command *cmd, size_t cmd_size, Response *resp, size_t resp_size) {
+uverbs::DriverData driver_data(Command *cmd, size_t cmd_size, Response *resp, size_t resp_size)
+{
     uverbs::DriverData data;
     if (cmd != nullptr && cmd_size > sizeof *cmd) {
         data.in = reinterpret_cast<const char *>(cmd) + sizeof *cmd;
@@ -26,13 +27,15 @@ uverbs::DriverData driver_data(Command *cmd, size_t cmd_size, Response *resp, si
 
 /// The same for commands without an answer.
 template <class Command>
-uverbs::DriverData driver_data(Command *cmd, size_t cmd_size) {
+uverbs::DriverData driver_data(Command *cmd, size_t cmd_size)
+{
     return driver_data(cmd, cmd_size, static_cast<Command *>(nullptr), 0);
 }
 
 /// Blocks until `acknowledged()` holds: the contract of the destroy verbs, for events that were reported.
 template <class Acknowledged>
-void wait_for_acknowledgements(pthread_mutex_t &mutex, pthread_cond_t &cond, Acknowledged acknowledged) {
+void wait_for_acknowledgements(pthread_mutex_t &mutex, pthread_cond_t &cond, Acknowledged acknowledged)
+{
     pthread_mutex_lock(&mutex);
     while (!acknowledged())
         pthread_cond_wait(&cond, &mutex);
@@ -41,7 +44,8 @@ void wait_for_acknowledgements(pthread_mutex_t &mutex, pthread_cond_t &cond, Ack
 
 /// What the kernel gives back in events for an object: its address in this process.
 template <class Object>
-uint64_t user_handle(Object *object) {
+uint64_t user_handle(Object *object)
+{
     return reinterpret_cast<uintptr_t>(object);
 }
 

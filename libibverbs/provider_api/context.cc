@@ -14,9 +14,9 @@
 
 using verbs::provider::channel;
 
-VERBS_EXPORT
-void *_verbs_init_and_alloc_context(ibv_device *device, int cmd_fd, size_t alloc_size,
-                                    verbs_context *context_offset, uint32_t driver_id) {
+VERBS_EXPORT void *_verbs_init_and_alloc_context(ibv_device *device, int cmd_fd, size_t alloc_size,
+                                                 verbs_context *context_offset, uint32_t driver_id)
+{
     verbs::UniqueFd owned_fd(cmd_fd);
     verbs::Allocated<char> memory(static_cast<char *>(std::calloc(1, alloc_size)));
     if (!memory)
@@ -29,19 +29,19 @@ void *_verbs_init_and_alloc_context(ibv_device *device, int cmd_fd, size_t alloc
     return memory.release();
 }
 
-VERBS_EXPORT
-void verbs_uninit_context(verbs_context *vctx) {
+VERBS_EXPORT void verbs_uninit_context(verbs_context *vctx)
+{
     verbs::provider::context_uninit(*vctx);
 }
 
-VERBS_EXPORT
-void verbs_set_ops(verbs_context *vctx, const verbs_context_ops *ops) {
+VERBS_EXPORT void verbs_set_ops(verbs_context *vctx, const verbs_context_ops *ops)
+{
     verbs::provider::set_ops(*vctx, *ops);
 }
 
-VERBS_EXPORT
-int ibv_cmd_get_context(verbs_context *vctx, struct ibv_get_context *cmd, size_t cmd_size,
-                        ibv_fd_arr * /*fds*/, ib_uverbs_get_context_resp *resp, size_t resp_size) {
+VERBS_EXPORT int ibv_cmd_get_context(verbs_context *vctx, struct ibv_get_context *cmd, size_t cmd_size,
+                                     ibv_fd_arr * /*fds*/, ib_uverbs_get_context_resp *resp, size_t resp_size)
+{
     ibv_context &context = vctx->context;
     verbs::Result<verbs::uverbs::ContextInfo> info = verbs::uverbs::context_get(
         channel(&context), verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
@@ -53,8 +53,8 @@ int ibv_cmd_get_context(verbs_context *vctx, struct ibv_get_context *cmd, size_t
     return 0;
 }
 
-VERBS_EXPORT
-void __verbs_log(verbs_context *ctx, uint32_t level, const char *fmt, ...) {
+VERBS_EXPORT void __verbs_log(verbs_context *ctx, uint32_t level, const char *fmt, ...)
+{
     auto at = static_cast<verbs::LogLevel>(level);
     if (!verbs::log_enabled(at))
         return;

@@ -13,7 +13,8 @@ using verbs::provider::channel;
 namespace {
 
 int create(ibv_context *context, const verbs::uverbs::CqRequest &request, ibv_cq &cq,
-           const verbs::uverbs::DriverData &driver) {
+           const verbs::uverbs::DriverData &driver)
+{
     verbs::Result<verbs::uverbs::CqInfo> info = verbs::uverbs::cq_create(channel(context), request, driver);
     if (!info)
         return info.error();
@@ -25,15 +26,15 @@ int create(ibv_context *context, const verbs::uverbs::CqRequest &request, ibv_cq
 
 }  // namespace
 
-VERBS_EXPORT
-void verbs_init_cq(ibv_cq *cq, ibv_context *context, ibv_comp_channel *channel, void *cq_context) {
+VERBS_EXPORT void verbs_init_cq(ibv_cq *cq, ibv_context *context, ibv_comp_channel *channel, void *cq_context)
+{
     verbs::provider::cq_init(*cq, *context, channel, cq_context);
 }
 
-VERBS_EXPORT
-int ibv_cmd_create_cq(ibv_context *context, int cqe, ibv_comp_channel *comp_channel, int comp_vector,
-                      ibv_cq *cq, struct ibv_create_cq *cmd, size_t cmd_size, ib_uverbs_create_cq_resp *resp,
-                      size_t resp_size) {
+VERBS_EXPORT int ibv_cmd_create_cq(ibv_context *context, int cqe, ibv_comp_channel *comp_channel,
+                                   int comp_vector, ibv_cq *cq, struct ibv_create_cq *cmd, size_t cmd_size,
+                                   ib_uverbs_create_cq_resp *resp, size_t resp_size)
+{
     return create(context,
                   {.user_handle = verbs::provider_api::user_handle(cq),
                    .cqe = static_cast<uint32_t>(cqe),
@@ -44,11 +45,11 @@ int ibv_cmd_create_cq(ibv_context *context, int cqe, ibv_comp_channel *comp_chan
                   *cq, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
 }
 
-VERBS_EXPORT
-int ibv_cmd_create_cq_ex(ibv_context *context, const ibv_cq_init_attr_ex *cq_attr,
-                         verbs_create_cq_prov_attr *prov_attr, verbs_cq *cq, struct ibv_create_cq_ex *cmd,
-                         size_t cmd_size, ib_uverbs_ex_create_cq_resp *resp, size_t resp_size,
-                         uint32_t cmd_flags) {
+VERBS_EXPORT int ibv_cmd_create_cq_ex(ibv_context *context, const ibv_cq_init_attr_ex *cq_attr,
+                                      verbs_create_cq_prov_attr *prov_attr, verbs_cq *cq,
+                                      struct ibv_create_cq_ex *cmd, size_t cmd_size,
+                                      ib_uverbs_ex_create_cq_resp *resp, size_t resp_size, uint32_t cmd_flags)
+{
     constexpr uint32_t kKnownMask = IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD;
     if (prov_attr != nullptr || (cq_attr->comp_mask & ~kKnownMask) != 0)
         return EOPNOTSUPP;
@@ -70,9 +71,9 @@ int ibv_cmd_create_cq_ex(ibv_context *context, const ibv_cq_init_attr_ex *cq_att
                   cq->cq, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
 }
 
-VERBS_EXPORT
-int ibv_cmd_resize_cq(ibv_cq *cq, int cqe, struct ibv_resize_cq *cmd, size_t cmd_size,
-                      ib_uverbs_resize_cq_resp *resp, size_t resp_size) {
+VERBS_EXPORT int ibv_cmd_resize_cq(ibv_cq *cq, int cqe, struct ibv_resize_cq *cmd, size_t cmd_size,
+                                   ib_uverbs_resize_cq_resp *resp, size_t resp_size)
+{
     verbs::Result<uint32_t> entries =
         verbs::uverbs::cq_resize(channel(cq->context), cq->handle, static_cast<uint32_t>(cqe),
                                  verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
@@ -82,14 +83,14 @@ int ibv_cmd_resize_cq(ibv_cq *cq, int cqe, struct ibv_resize_cq *cmd, size_t cmd
     return 0;
 }
 
-VERBS_EXPORT
-int ibv_cmd_req_notify_cq(ibv_cq *cq, int solicited_only) {
+VERBS_EXPORT int ibv_cmd_req_notify_cq(ibv_cq *cq, int solicited_only)
+{
     return verbs::uverbs::cq_request_notification(channel(cq->context), cq->handle, solicited_only != 0)
         .error();
 }
 
-VERBS_EXPORT
-int ibv_cmd_destroy_cq(ibv_cq *cq) {
+VERBS_EXPORT int ibv_cmd_destroy_cq(ibv_cq *cq)
+{
     ib_uverbs_destroy_cq_resp response;
     verbs::Status status = verbs::uverbs::cq_destroy(channel(cq->context), cq->handle, response);
     if (!status)

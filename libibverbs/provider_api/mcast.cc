@@ -9,12 +9,12 @@
 
 using verbs::provider::channel;
 
-VERBS_EXPORT
-int ibv_cmd_attach_mcast(ibv_qp *qp, const ibv_gid *gid, uint16_t lid) {
+VERBS_EXPORT int ibv_cmd_attach_mcast(ibv_qp *qp, const ibv_gid *gid, uint16_t lid)
+{
     return verbs::uverbs::mcast_attach(channel(qp->context), qp->handle, *gid, lid).error();
 }
 
-VERBS_EXPORT
-int ibv_cmd_detach_mcast(ibv_qp *qp, const ibv_gid *gid, uint16_t lid) {
+VERBS_EXPORT int ibv_cmd_detach_mcast(ibv_qp *qp, const ibv_gid *gid, uint16_t lid)
+{
     return verbs::uverbs::mcast_detach(channel(qp->context), qp->handle, *gid, lid).error();
 }

@@ -10,9 +10,10 @@
 
 using verbs::provider::channel;
 
-VERBS_EXPORT
-int ibv_cmd_reg_mr(ibv_pd *pd, void *addr, size_t length, uint64_t hca_va, int access, verbs_mr *vmr,
-                   struct ibv_reg_mr *cmd, size_t cmd_size, ib_uverbs_reg_mr_resp *resp, size_t resp_size) {
+VERBS_EXPORT int ibv_cmd_reg_mr(ibv_pd *pd, void *addr, size_t length, uint64_t hca_va, int access,
+                                verbs_mr *vmr, struct ibv_reg_mr *cmd, size_t cmd_size,
+                                ib_uverbs_reg_mr_resp *resp, size_t resp_size)
+{
     verbs::uverbs::MrRequest request = {.pd_handle = pd->handle,
                                         .start = reinterpret_cast<uintptr_t>(addr),
                                         .length = length,
@@ -34,10 +35,10 @@ int ibv_cmd_reg_mr(ibv_pd *pd, void *addr, size_t length, uint64_t hca_va, int a
     return 0;
 }
 
-VERBS_EXPORT
-int ibv_cmd_rereg_mr(verbs_mr *vmr, uint32_t flags, void *addr, size_t length, uint64_t hca_va, int access,
-                     ibv_pd *pd, struct ibv_rereg_mr *cmd, size_t cmd_size, ib_uverbs_rereg_mr_resp *resp,
-                     size_t resp_size) {
+VERBS_EXPORT int ibv_cmd_rereg_mr(verbs_mr *vmr, uint32_t flags, void *addr, size_t length, uint64_t hca_va,
+                                  int access, ibv_pd *pd, struct ibv_rereg_mr *cmd, size_t cmd_size,
+                                  ib_uverbs_rereg_mr_resp *resp, size_t resp_size)
+{
     verbs::uverbs::MrRequest request = {.pd_handle = (flags & IBV_REREG_MR_CHANGE_PD) != 0 ? pd->handle : 0,
                                         .start = reinterpret_cast<uintptr_t>(addr),
                                         .length = length,
@@ -54,7 +55,7 @@ int ibv_cmd_rereg_mr(verbs_mr *vmr, uint32_t flags, void *addr, size_t length, u
     return 0;
 }
 
-VERBS_EXPORT
-int ibv_cmd_dereg_mr(verbs_mr *vmr) {
+VERBS_EXPORT int ibv_cmd_dereg_mr(verbs_mr *vmr)
+{
     return verbs::uverbs::mr_deregister(channel(vmr->ibv_mr.context), vmr->ibv_mr.handle).error();
 }

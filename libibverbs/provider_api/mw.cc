@@ -10,9 +10,9 @@
 
 using verbs::provider::channel;
 
-VERBS_EXPORT
-int ibv_cmd_alloc_mw(ibv_pd *pd, ibv_mw_type type, ibv_mw *mw, struct ibv_alloc_mw *cmd, size_t cmd_size,
-                     ib_uverbs_alloc_mw_resp *resp, size_t resp_size) {
+VERBS_EXPORT int ibv_cmd_alloc_mw(ibv_pd *pd, ibv_mw_type type, ibv_mw *mw, struct ibv_alloc_mw *cmd,
+                                  size_t cmd_size, ib_uverbs_alloc_mw_resp *resp, size_t resp_size)
+{
     verbs::Result<verbs::uverbs::MwInfo> info =
         verbs::uverbs::mw_alloc(channel(pd->context), pd->handle, type,
                                 verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
@@ -22,7 +22,7 @@ int ibv_cmd_alloc_mw(ibv_pd *pd, ibv_mw_type type, ibv_mw *mw, struct ibv_alloc_
     return 0;
 }
 
-VERBS_EXPORT
-int ibv_cmd_dealloc_mw(ibv_mw *mw) {
+VERBS_EXPORT int ibv_cmd_dealloc_mw(ibv_mw *mw)
+{
     return verbs::uverbs::mw_dealloc(channel(mw->context), mw->handle).error();
 }

@@ -10,9 +10,9 @@
 
 using verbs::provider::channel;
 
-VERBS_EXPORT
-int ibv_cmd_alloc_pd(ibv_context *context, ibv_pd *pd, struct ibv_alloc_pd *cmd, size_t cmd_size,
-                     ib_uverbs_alloc_pd_resp *resp, size_t resp_size) {
+VERBS_EXPORT int ibv_cmd_alloc_pd(ibv_context *context, ibv_pd *pd, struct ibv_alloc_pd *cmd, size_t cmd_size,
+                                  ib_uverbs_alloc_pd_resp *resp, size_t resp_size)
+{
     verbs::Result<uint32_t> handle = verbs::uverbs::pd_alloc(
         channel(context), verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
     if (!handle)
@@ -22,7 +22,7 @@ int ibv_cmd_alloc_pd(ibv_context *context, ibv_pd *pd, struct ibv_alloc_pd *cmd,
     return 0;
 }
 
-VERBS_EXPORT
-int ibv_cmd_dealloc_pd(ibv_pd *pd) {
+VERBS_EXPORT int ibv_cmd_dealloc_pd(ibv_pd *pd)
+{
     return verbs::uverbs::pd_dealloc(channel(pd->context), pd->handle).error();
 }

@@ -17,12 +17,14 @@ constexpr uint32_t kKnownMask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD | IB
                                 IBV_QP_INIT_ATTR_IND_TABLE | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 
 template <class Object>
-std::optional<uint32_t> handle_of(const Object *object) {
+std::optional<uint32_t> handle_of(const Object *object)
+{
     return object != nullptr ? std::optional<uint32_t>(object->handle) : std::nullopt;
 }
 
 int create(ibv_context *context, verbs_qp &vqp, ibv_qp_init_attr_ex &attr,
-           const verbs::uverbs::DriverData &driver) {
+           const verbs::uverbs::DriverData &driver)
+{
     if ((attr.comp_mask & ~kKnownMask) != 0)
         return EOPNOTSUPP;
     auto has = [&attr](ibv_qp_init_attr_mask bit) { return (attr.comp_mask & bit) != 0; };
@@ -72,9 +74,9 @@ int create(ibv_context *context, verbs_qp &vqp, ibv_qp_init_attr_ex &attr,
 
 }  // namespace
 
-VERBS_EXPORT
-int ibv_cmd_create_qp(ibv_pd *pd, ibv_qp *qp, ibv_qp_init_attr *attr, struct ibv_create_qp *cmd,
-                      size_t cmd_size, ib_uverbs_create_qp_resp *resp, size_t resp_size) {
+VERBS_EXPORT int ibv_cmd_create_qp(ibv_pd *pd, ibv_qp *qp, ibv_qp_init_attr *attr, struct ibv_create_qp *cmd,
+                                   size_t cmd_size, ib_uverbs_create_qp_resp *resp, size_t resp_size)
+{
     ibv_qp_init_attr_ex attr_ex = {};
     attr_ex.qp_context = attr->qp_context;
     attr_ex.send_cq = attr->send_cq;
@@ -93,25 +95,26 @@ int ibv_cmd_create_qp(ibv_pd *pd, ibv_qp *qp, ibv_qp_init_attr *attr, struct ibv
     return error;
 }
 
-VERBS_EXPORT
-int ibv_cmd_create_qp_ex(ibv_context *context, verbs_qp *qp, ibv_qp_init_attr_ex *attr_ex,
-                         struct ibv_create_qp *cmd, size_t cmd_size, ib_uverbs_create_qp_resp *resp,
-                         size_t resp_size) {
+VERBS_EXPORT int ibv_cmd_create_qp_ex(ibv_context *context, verbs_qp *qp, ibv_qp_init_attr_ex *attr_ex,
+                                      struct ibv_create_qp *cmd, size_t cmd_size,
+                                      ib_uverbs_create_qp_resp *resp, size_t resp_size)
+{
     return create(context, *qp, *attr_ex, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
 }
 
-VERBS_EXPORT
-int ibv_cmd_create_qp_ex2(ibv_context *context, verbs_qp *qp, ibv_qp_init_attr_ex *attr_ex,
-                          struct ibv_create_qp_ex *cmd, size_t cmd_size, ib_uverbs_ex_create_qp_resp *resp,
-                          size_t resp_size, ibv_command_buffer *driver) {
+VERBS_EXPORT int ibv_cmd_create_qp_ex2(ibv_context *context, verbs_qp *qp, ibv_qp_init_attr_ex *attr_ex,
+                                       struct ibv_create_qp_ex *cmd, size_t cmd_size,
+                                       ib_uverbs_ex_create_qp_resp *resp, size_t resp_size,
+                                       ibv_command_buffer *driver)
+{
     if (driver != nullptr)
         return EOPNOTSUPP;
     return create(context, *qp, *attr_ex, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
 }
 
-VERBS_EXPORT
-int ibv_cmd_query_qp(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask, ibv_qp_init_attr *init_attr,
-                     struct ibv_query_qp *cmd, size_t cmd_size) {
+VERBS_EXPORT int ibv_cmd_query_qp(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask, ibv_qp_init_attr *init_attr,
+                                  struct ibv_query_qp *cmd, size_t cmd_size)
+{
     verbs::Status status =
         verbs::uverbs::qp_query(channel(qp->context), qp->handle, attr_mask, *attr, *init_attr,
                                 verbs::provider_api::driver_data(cmd, cmd_size));
@@ -126,16 +129,19 @@ int ibv_cmd_query_qp(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask, ibv_qp_init_a
     return 0;
 }
 
-VERBS_EXPORT
-int ibv_cmd_modify_qp(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask, struct ibv_modify_qp *cmd,
-                      size_t cmd_size) {
+VERBS_EXPORT int ibv_cmd_modify_qp(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask, struct ibv_modify_qp *cmd,
+                                   size_t cmd_size)
+{
+    constexpr int kPlainMask = (IBV_QP_DEST_QPN << 1) - 1;
+    if ((attr_mask & ~kPlainMask) != 0)
+        return EOPNOTSUPP;
     verbs::Status status = verbs::uverbs::qp_modify(channel(qp->context), qp->handle, *attr, attr_mask,
                                                     verbs::provider_api::driver_data(cmd, cmd_size));
     return status.error();
 }
 
-VERBS_EXPORT
-int ibv_cmd_destroy_qp(ibv_qp *qp) {
+VERBS_EXPORT int ibv_cmd_destroy_qp(ibv_qp *qp)
+{
     ib_uverbs_destroy_qp_resp response;
     verbs::Status status = verbs::uverbs::qp_destroy(channel(qp->context), qp->handle, response);
     if (!status)

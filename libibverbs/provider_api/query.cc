@@ -14,7 +14,8 @@ using verbs::provider::channel;
 
 namespace {
 
-void fill(ibv_device_attr &attr, const ib_uverbs_query_device_resp &kernel) {
+void fill(ibv_device_attr &attr, const ib_uverbs_query_device_resp &kernel)
+{
     attr.node_guid = kernel.node_guid;
     attr.sys_image_guid = kernel.sys_image_guid;
     attr.max_mr_size = kernel.max_mr_size;
@@ -57,7 +58,8 @@ void fill(ibv_device_attr &attr, const ib_uverbs_query_device_resp &kernel) {
 }
 
 /// What older kernels do not fill is zero in the response.
-void fill(ibv_device_attr_ex &attr, const ib_uverbs_ex_query_device_resp &kernel) {
+void fill(ibv_device_attr_ex &attr, const ib_uverbs_ex_query_device_resp &kernel)
+{
     fill(attr.orig_attr, kernel.base);
     attr.odp_caps.general_caps = kernel.odp_caps.general_caps;
     attr.odp_caps.per_transport_caps.rc_odp_caps = kernel.odp_caps.per_transport_caps.rc_odp_caps;
@@ -84,10 +86,10 @@ void fill(ibv_device_attr_ex &attr, const ib_uverbs_ex_query_device_resp &kernel
 
 }  // namespace
 
-VERBS_EXPORT
-int ibv_cmd_query_device_any(ibv_context *context, const ibv_query_device_ex_input *input,
-                             ibv_device_attr_ex *attr, size_t attr_size, ib_uverbs_ex_query_device_resp *resp,
-                             size_t *resp_size) {
+VERBS_EXPORT int ibv_cmd_query_device_any(ibv_context *context, const ibv_query_device_ex_input *input,
+                                          ibv_device_attr_ex *attr, size_t attr_size,
+                                          ib_uverbs_ex_query_device_resp *resp, size_t *resp_size)
+{
     if (input != nullptr && input->comp_mask != 0)
         return EINVAL;
     if (attr_size < sizeof attr->orig_attr)
@@ -122,9 +124,9 @@ int ibv_cmd_query_device_any(ibv_context *context, const ibv_query_device_ex_inp
     return 0;
 }
 
-VERBS_EXPORT
-int ibv_cmd_query_port(ibv_context *context, uint8_t port_num, ibv_port_attr *port_attr,
-                       struct ibv_query_port *cmd, size_t cmd_size) {
+VERBS_EXPORT int ibv_cmd_query_port(ibv_context *context, uint8_t port_num, ibv_port_attr *port_attr,
+                                    struct ibv_query_port *cmd, size_t cmd_size)
+{
     ib_uverbs_query_port_resp_ex kernel;
     verbs::Status status = verbs::uverbs::port_query(channel(context), port_num, kernel,
                                                      verbs::provider_api::driver_data(cmd, cmd_size));

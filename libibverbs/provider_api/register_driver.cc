@@ -5,7 +5,7 @@
 #include "base/export.hh"
 #include "provider/registry.hh"
 
-VERBS_EXPORT
-void verbs_register_driver_65(const verbs_device_ops *ops) {
+VERBS_EXPORT void verbs_register_driver_65(const verbs_device_ops *ops)
+{
     verbs::provider::register_driver(ops);
 }

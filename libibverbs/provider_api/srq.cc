@@ -10,9 +10,10 @@
 
 using verbs::provider::channel;
 
-VERBS_EXPORT
-int ibv_cmd_create_srq(ibv_pd *pd, ibv_srq *srq, ibv_srq_init_attr *attr, struct ibv_create_srq *cmd,
-                       size_t cmd_size, ib_uverbs_create_srq_resp *resp, size_t resp_size) {
+VERBS_EXPORT int ibv_cmd_create_srq(ibv_pd *pd, ibv_srq *srq, ibv_srq_init_attr *attr,
+                                    struct ibv_create_srq *cmd, size_t cmd_size,
+                                    ib_uverbs_create_srq_resp *resp, size_t resp_size)
+{
     verbs::uverbs::SrqRequest request = {.user_handle = verbs::provider_api::user_handle(srq),
                                          .pd_handle = pd->handle,
                                          .max_wr = attr->attr.max_wr,
@@ -35,16 +36,17 @@ int ibv_cmd_create_srq(ibv_pd *pd, ibv_srq *srq, ibv_srq_init_attr *attr, struct
     return 0;
 }
 
-VERBS_EXPORT
-int ibv_cmd_modify_srq(ibv_srq *srq, ibv_srq_attr *srq_attr, int srq_attr_mask, struct ibv_modify_srq *cmd,
-                       size_t cmd_size) {
+VERBS_EXPORT int ibv_cmd_modify_srq(ibv_srq *srq, ibv_srq_attr *srq_attr, int srq_attr_mask,
+                                    struct ibv_modify_srq *cmd, size_t cmd_size)
+{
     return verbs::uverbs::srq_modify(channel(srq->context), srq->handle, *srq_attr, srq_attr_mask,
                                      verbs::provider_api::driver_data(cmd, cmd_size))
         .error();
 }
 
-VERBS_EXPORT
-int ibv_cmd_query_srq(ibv_srq *srq, ibv_srq_attr *srq_attr, struct ibv_query_srq *cmd, size_t cmd_size) {
+VERBS_EXPORT int ibv_cmd_query_srq(ibv_srq *srq, ibv_srq_attr *srq_attr, struct ibv_query_srq *cmd,
+                                   size_t cmd_size)
+{
     verbs::Result<ibv_srq_attr> attr = verbs::uverbs::srq_query(
         channel(srq->context), srq->handle, verbs::provider_api::driver_data(cmd, cmd_size));
     if (!attr)
@@ -53,8 +55,8 @@ int ibv_cmd_query_srq(ibv_srq *srq, ibv_srq_attr *srq_attr, struct ibv_query_srq
     return 0;
 }
 
-VERBS_EXPORT
-int ibv_cmd_destroy_srq(ibv_srq *srq) {
+VERBS_EXPORT int ibv_cmd_destroy_srq(ibv_srq *srq)
+{
     ib_uverbs_destroy_srq_resp response;
     verbs::Status status = verbs::uverbs::srq_destroy(channel(srq->context), srq->handle, response);
     if (!status)

@@ -9,7 +9,8 @@
 namespace verbs::uverbs {
 
 Result<uint32_t> ah_create(Channel &channel, uint64_t user_handle, uint32_t pd_handle,
-                           const ibv_ah_attr &attr, const DriverData &driver) {
+                           const ibv_ah_attr &attr, const DriverData &driver)
+{
     ib_uverbs_create_ah request = {};
     request.user_handle = user_handle;
     request.pd_handle = pd_handle;
@@ -32,7 +33,8 @@ Result<uint32_t> ah_create(Channel &channel, uint64_t user_handle, uint32_t pd_h
     return response.ah_handle;
 }
 
-Status ah_destroy(Channel &channel, uint32_t handle) {
+Status ah_destroy(Channel &channel, uint32_t handle)
+{
     return object_destroy(channel, {UVERBS_OBJECT_AH, UVERBS_METHOD_AH_DESTROY},
                           UVERBS_ATTR_DESTROY_AH_HANDLE, handle, IB_USER_VERBS_CMD_DESTROY_AH,
                           ib_uverbs_destroy_ah{.ah_handle = handle});

@@ -32,13 +32,15 @@ public:
 
     /// A value that goes to the kernel.
     template <class T>
-    Attributes &in(uint16_t id, const T &value) {
+    Attributes &in(uint16_t id, const T &value)
+    {
         static_assert(std::is_trivially_copyable_v<T>);
         return in_bytes(id, &value, sizeof value);
     }
 
     /// Bytes that go to the kernel; up to eight travel inside the attribute. They stay valid until issue().
-    Attributes &in_bytes(uint16_t id, const void *bytes, size_t size) {
+    Attributes &in_bytes(uint16_t id, const void *bytes, size_t size)
+    {
         ib_uverbs_attr &attr = add(id, size);
         if (size <= sizeof attr.data)
             std::memcpy(&attr.data, bytes, size);
@@ -52,39 +54,46 @@ public:
 
     /// A place for the kernel to write `value` to.
     template <class T>
-    Attributes &out(uint16_t id, T &value) {
+    Attributes &out(uint16_t id, T &value)
+    {
         static_assert(std::is_trivially_copyable_v<T>);
         return out_bytes(id, &value, sizeof value);
     }
-    Attributes &out_bytes(uint16_t id, void *bytes, size_t size) {
+    Attributes &out_bytes(uint16_t id, void *bytes, size_t size)
+    {
         add(id, size).data = reinterpret_cast<uintptr_t>(bytes);
         return *this;
     }
 
     /// An object that the kernel knows by `handle`.
-    Attributes &object(uint16_t id, uint32_t handle) {
+    Attributes &object(uint16_t id, uint32_t handle)
+    {
         add(id, 0).data = handle;
         return *this;
     }
 
     /// The object that the command makes; result() is its handle (or file descriptor).
-    Attributes &new_object(uint16_t id) {
+    Attributes &new_object(uint16_t id)
+    {
         result_ = &add(id, 0);
         return *this;
     }
 
-    Attributes &file(uint16_t id, int fd) {
+    Attributes &file(uint16_t id, int fd)
+    {
         add(id, 0).data_s64 = fd;
         return *this;
     }
 
     /// The last attribute may be ignored by a kernel that does not know it.
-    Attributes &optional() {
+    Attributes &optional()
+    {
         header().attrs[header().num_attrs - 1].flags = 0;
         return *this;
     }
 
-    Attributes &driver(const DriverData &data) {
+    Attributes &driver(const DriverData &data)
+    {
         if (data.in_size != 0)
             in_bytes(UVERBS_ATTR_UHW_IN, data.in, data.in_size);
         if (data.out_size != 0)
@@ -92,7 +101,8 @@ public:
         return *this;
     }
 
-    Status issue(Channel &channel) {
+    Status issue(Channel &channel)
+    {
         header().length =
             static_cast<uint16_t>(sizeof(ib_uverbs_ioctl_hdr) + header().num_attrs * sizeof(ib_uverbs_attr));
         return channel.ioctl(header(), method_);
@@ -103,7 +113,8 @@ public:
 private:
     ib_uverbs_ioctl_hdr &header() { return *reinterpret_cast<ib_uverbs_ioctl_hdr *>(storage_); }
 
-    ib_uverbs_attr &add(uint16_t id, size_t size) {
+    ib_uverbs_attr &add(uint16_t id, size_t size)
+    {
         ib_uverbs_attr &attr = header().attrs[header().num_attrs++];
         attr = {};
         attr.attr_id = id;

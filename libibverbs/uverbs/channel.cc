@@ -12,7 +12,8 @@ const SystemCalls Channel::kSystemCalls = {
     .write = ::write,
 };
 
-Status Channel::ioctl(ib_uverbs_ioctl_hdr &header, Method method) {
+Status Channel::ioctl(ib_uverbs_ioctl_hdr &header, Method method)
+{
     header.driver_id = driver_id_;
     header.object_id = method.object;
     header.method_id = method.id;
@@ -28,7 +29,8 @@ Status Channel::ioctl(ib_uverbs_ioctl_hdr &header, Method method) {
     return failure;
 }
 
-Status Channel::write(const void *command, size_t size) const {
+Status Channel::write(const void *command, size_t size) const
+{
     ssize_t written = calls_->write(fd_, command, size);
     if (written < 0)
         return Status::from_errno();

@@ -31,13 +31,16 @@ class Channel {
 public:
     /// `fd` is an open uverbs character device, `driver_id` the kernel driver behind it (enum rdma_driver_id).
     Channel(int fd, uint32_t driver_id, const SystemCalls &calls = kSystemCalls)
-        : calls_(&calls), fd_(fd), driver_id_(driver_id) {}
+        : calls_(&calls), fd_(fd), driver_id_(driver_id)
+    {
+    }
 
     int fd() const { return fd_; }
     uint32_t driver_id() const { return driver_id_; }
 
     /// Whether the kernel is still believed to know the method; false once it said that it does not.
-    bool offers(Method method) const {
+    bool offers(Method method) const
+    {
         return (refused_[method.object % kObjects].load(std::memory_order_relaxed) >> (method.id % 32) & 1) ==
                0;
     }
@@ -49,7 +52,8 @@ public:
     Status write(const void *command, size_t size) const;
 
     /// Whether `status` of an ioctl says that the interface, not the request, is what the kernel does not know.
-    static bool is_refusal(Status status) {
+    static bool is_refusal(Status status)
+    {
         return status.error() == EPROTONOSUPPORT || status.error() == ENOTTY;
     }
 

@@ -6,7 +6,8 @@
 
 namespace verbs::uverbs {
 
-Result<UniqueFd> comp_channel_create(Channel &channel) {
+Result<UniqueFd> comp_channel_create(Channel &channel)
+{
     ib_uverbs_create_comp_channel request = {};
     ib_uverbs_create_comp_channel_resp response = {};
     Status status = write_command(channel, IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL, request, response);

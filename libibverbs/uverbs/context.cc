@@ -13,7 +13,8 @@ constexpr Method kQueryPort = {UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_PORT};
 constexpr Method kQueryGidEntry = {UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_GID_ENTRY};
 constexpr Method kQueryGidTable = {UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_GID_TABLE};
 
-Status get_by_ioctl(Channel &channel, const DriverData &driver, ContextInfo &info) {
+Status get_by_ioctl(Channel &channel, const DriverData &driver, ContextInfo &info)
+{
     Status status = Attributes<4>(kGetContext)
                         .out(UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, info.num_comp_vectors)
                         .out(UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, info.core_support)
@@ -29,7 +30,8 @@ Status get_by_ioctl(Channel &channel, const DriverData &driver, ContextInfo &inf
     return {};
 }
 
-Status get_by_write(Channel &channel, const DriverData &driver, ContextInfo &info) {
+Status get_by_write(Channel &channel, const DriverData &driver, ContextInfo &info)
+{
     ib_uverbs_get_context request = {};
     ib_uverbs_get_context_resp response = {};
     Status status = write_command(channel, IB_USER_VERBS_CMD_GET_CONTEXT, request, response, driver);
@@ -42,7 +44,8 @@ Status get_by_write(Channel &channel, const DriverData &driver, ContextInfo &inf
 
 }  // namespace
 
-Result<ContextInfo> context_get(Channel &channel, const DriverData &driver) {
+Result<ContextInfo> context_get(Channel &channel, const DriverData &driver)
+{
     ContextInfo info;
     Status status = get_by_ioctl(channel, driver, info);
     if (Channel::is_refusal(status))
@@ -52,20 +55,23 @@ Result<ContextInfo> context_get(Channel &channel, const DriverData &driver) {
     return info;
 }
 
-Status device_query(Channel &channel, ib_uverbs_query_device_resp &response) {
+Status device_query(Channel &channel, ib_uverbs_query_device_resp &response)
+{
     ib_uverbs_query_device request = {};
     response = {};
     return write_command(channel, IB_USER_VERBS_CMD_QUERY_DEVICE, request, response);
 }
 
-Status device_query_ex(Channel &channel, ib_uverbs_ex_query_device_resp &response, const DriverData &driver) {
+Status device_query_ex(Channel &channel, ib_uverbs_ex_query_device_resp &response, const DriverData &driver)
+{
     ib_uverbs_ex_query_device request = {};
     response = {};
     return extended_command(channel, IB_USER_VERBS_EX_CMD_QUERY_DEVICE, request, response, driver);
 }
 
 Status port_query(Channel &channel, uint8_t port_num, ib_uverbs_query_port_resp_ex &response,
-                  const DriverData &driver) {
+                  const DriverData &driver)
+{
     response = {};
     if (channel.offers(kQueryPort)) {
         Status status = Attributes<4>(kQueryPort)
@@ -81,11 +87,12 @@ Status port_query(Channel &channel, uint8_t port_num, ib_uverbs_query_port_resp_
     return write_command(channel, IB_USER_VERBS_CMD_QUERY_PORT, request, response.legacy_resp, driver);
 }
 
-Status gid_query(Channel &channel, uint32_t port_num, uint32_t index, ib_uverbs_gid_entry &entry) {
+Status gid_query(Channel &channel, uint32_t port_num, uint32_t index, uint32_t flags,
+                 ib_uverbs_gid_entry &entry)
+{
     if (!channel.offers(kQueryGidEntry))
         return EPROTONOSUPPORT;
     entry = {};
-    uint32_t flags = 0;
     return Attributes<4>(kQueryGidEntry)
         .constant(UVERBS_ATTR_QUERY_GID_ENTRY_PORT, port_num)
         .constant(UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX, index)
@@ -94,18 +101,19 @@ Status gid_query(Channel &channel, uint32_t port_num, uint32_t index, ib_uverbs_
         .issue(channel);
 }
 
-Result<size_t> gid_table_query(Channel &channel, ib_uverbs_gid_entry *entries, size_t capacity,
-                               size_t entry_size) {
+Result<size_t> gid_table_query(Channel &channel, uint32_t flags, ib_uverbs_gid_entry *entries,
+                               size_t capacity)
+{
     if (!channel.offers(kQueryGidTable))
         return Status(EPROTONOSUPPORT);
-    uint32_t flags = 0;
     uint64_t count = 0;
-    Status status = Attributes<4>(kQueryGidTable)
-                        .constant(UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, entry_size)
-                        .in(UVERBS_ATTR_QUERY_GID_TABLE_FLAGS, flags)
-                        .out_bytes(UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, entries, capacity * entry_size)
-                        .out(UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES, count)
-                        .issue(channel);
+    Status status =
+        Attributes<4>(kQueryGidTable)
+            .constant(UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, sizeof *entries)
+            .in(UVERBS_ATTR_QUERY_GID_TABLE_FLAGS, flags)
+            .out_bytes(UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, entries, capacity * sizeof *entries)
+            .out(UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES, count)
+            .issue(channel);
     if (!status)
         return status;
     return static_cast<size_t>(count);

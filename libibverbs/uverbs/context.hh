@@ -34,10 +34,11 @@ Status port_query(Channel &channel, uint8_t port_num, ib_uverbs_query_port_resp_
                   const DriverData &driver);
 
 /// One entry of the GID table: ENODATA where it is empty. ioctl only: EPROTONOSUPPORT or ENOTTY on older kernels.
-Status gid_query(Channel &channel, uint32_t port_num, uint32_t index, ib_uverbs_gid_entry &entry);
+Status gid_query(Channel &channel, uint32_t port_num, uint32_t index, uint32_t flags,
+                 ib_uverbs_gid_entry &entry);
 
 /// The filled entries of the GID tables of all ports; the number written. Errors as for gid_query.
-Result<size_t> gid_table_query(Channel &channel, ib_uverbs_gid_entry *entries, size_t capacity,
-                               size_t entry_size);
+Result<size_t> gid_table_query(Channel &channel, uint32_t flags, ib_uverbs_gid_entry *entries,
+                               size_t capacity);
 
 }  // namespace verbs::uverbs

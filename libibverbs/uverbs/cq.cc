@@ -9,7 +9,8 @@ namespace {
 
 constexpr Method kCreate = {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE};
 
-Status create_by_ioctl(Channel &channel, const CqRequest &cq, const DriverData &driver, CqInfo &info) {
+Status create_by_ioctl(Channel &channel, const CqRequest &cq, const DriverData &driver, CqInfo &info)
+{
     Attributes<10> attributes(kCreate);
     attributes.new_object(UVERBS_ATTR_CREATE_CQ_HANDLE)
         .out(UVERBS_ATTR_CREATE_CQ_RESP_CQE, info.cqe)
@@ -28,7 +29,8 @@ Status create_by_ioctl(Channel &channel, const CqRequest &cq, const DriverData &
     return status;
 }
 
-Status create_by_plain_write(Channel &channel, const CqRequest &cq, const DriverData &driver, CqInfo &info) {
+Status create_by_plain_write(Channel &channel, const CqRequest &cq, const DriverData &driver, CqInfo &info)
+{
     ib_uverbs_create_cq request = {};
     request.user_handle = cq.user_handle;
     request.cqe = cq.cqe;
@@ -40,8 +42,8 @@ Status create_by_plain_write(Channel &channel, const CqRequest &cq, const Driver
     return status;
 }
 
-Status create_by_extended_write(Channel &channel, const CqRequest &cq, const DriverData &driver,
-                                CqInfo &info) {
+Status create_by_extended_write(Channel &channel, const CqRequest &cq, const DriverData &driver, CqInfo &info)
+{
     ib_uverbs_ex_create_cq request = {};
     request.user_handle = cq.user_handle;
     request.cqe = cq.cqe;
@@ -56,7 +58,8 @@ Status create_by_extended_write(Channel &channel, const CqRequest &cq, const Dri
 
 }  // namespace
 
-Result<CqInfo> cq_create(Channel &channel, const CqRequest &cq, const DriverData &driver) {
+Result<CqInfo> cq_create(Channel &channel, const CqRequest &cq, const DriverData &driver)
+{
     CqInfo info;
     Status status(EPROTONOSUPPORT);
     if (channel.offers(kCreate))
@@ -70,7 +73,8 @@ Result<CqInfo> cq_create(Channel &channel, const CqRequest &cq, const DriverData
     return info;
 }
 
-Result<uint32_t> cq_resize(Channel &channel, uint32_t handle, uint32_t cqe, const DriverData &driver) {
+Result<uint32_t> cq_resize(Channel &channel, uint32_t handle, uint32_t cqe, const DriverData &driver)
+{
     ib_uverbs_resize_cq request = {};
     request.cq_handle = handle;
     request.cqe = cqe;
@@ -81,12 +85,14 @@ Result<uint32_t> cq_resize(Channel &channel, uint32_t handle, uint32_t cqe, cons
     return response.cqe;
 }
 
-Status cq_request_notification(Channel &channel, uint32_t handle, bool solicited_only) {
+Status cq_request_notification(Channel &channel, uint32_t handle, bool solicited_only)
+{
     ib_uverbs_req_notify_cq request = {.cq_handle = handle, .solicited_only = solicited_only};
     return write_command(channel, IB_USER_VERBS_CMD_REQ_NOTIFY_CQ, request);
 }
 
-Status cq_destroy(Channel &channel, uint32_t handle, ib_uverbs_destroy_cq_resp &response) {
+Status cq_destroy(Channel &channel, uint32_t handle, ib_uverbs_destroy_cq_resp &response)
+{
     ib_uverbs_destroy_cq request = {};
     request.cq_handle = handle;
     return object_destroy(channel, {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_DESTROY},

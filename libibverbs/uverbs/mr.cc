@@ -6,7 +6,8 @@
 
 namespace verbs::uverbs {
 
-Result<MrInfo> mr_register(Channel &channel, const MrRequest &mr, const DriverData &driver) {
+Result<MrInfo> mr_register(Channel &channel, const MrRequest &mr, const DriverData &driver)
+{
     ib_uverbs_reg_mr request = {};
     request.start = mr.start;
     request.length = mr.length;
@@ -21,7 +22,8 @@ Result<MrInfo> mr_register(Channel &channel, const MrRequest &mr, const DriverDa
 }
 
 Result<MrInfo> mr_reregister(Channel &channel, uint32_t handle, uint32_t flags, const MrRequest &mr,
-                             const DriverData &driver) {
+                             const DriverData &driver)
+{
     ib_uverbs_rereg_mr request = {};
     request.mr_handle = handle;
     request.flags = flags;
@@ -37,7 +39,8 @@ Result<MrInfo> mr_reregister(Channel &channel, uint32_t handle, uint32_t flags, 
     return MrInfo{.handle = handle, .lkey = response.lkey, .rkey = response.rkey};
 }
 
-Status mr_deregister(Channel &channel, uint32_t handle) {
+Status mr_deregister(Channel &channel, uint32_t handle)
+{
     return object_destroy(channel, {UVERBS_OBJECT_MR, UVERBS_METHOD_MR_DESTROY},
                           UVERBS_ATTR_DESTROY_MR_HANDLE, handle, IB_USER_VERBS_CMD_DEREG_MR,
                           ib_uverbs_dereg_mr{.mr_handle = handle});

@@ -6,7 +6,8 @@
 
 namespace verbs::uverbs {
 
-Result<MwInfo> mw_alloc(Channel &channel, uint32_t pd_handle, ibv_mw_type type, const DriverData &driver) {
+Result<MwInfo> mw_alloc(Channel &channel, uint32_t pd_handle, ibv_mw_type type, const DriverData &driver)
+{
     ib_uverbs_alloc_mw request = {};
     request.pd_handle = pd_handle;
     request.mw_type = static_cast<uint8_t>(type);
@@ -17,7 +18,8 @@ Result<MwInfo> mw_alloc(Channel &channel, uint32_t pd_handle, ibv_mw_type type, 
     return MwInfo{.handle = response.mw_handle, .rkey = response.rkey};
 }
 
-Status mw_dealloc(Channel &channel, uint32_t handle) {
+Status mw_dealloc(Channel &channel, uint32_t handle)
+{
     return object_destroy(channel, {UVERBS_OBJECT_MW, UVERBS_METHOD_MW_DESTROY},
                           UVERBS_ATTR_DESTROY_MW_HANDLE, handle, IB_USER_VERBS_CMD_DEALLOC_MW,
                           ib_uverbs_dealloc_mw{.mw_handle = handle});

@@ -14,7 +14,8 @@ namespace verbs::uverbs {
 /// `request`, which holds the handle too.
 template <class Request>
 Status object_destroy(Channel &channel, Method method, uint16_t handle_attribute, uint32_t handle,
-                      ib_uverbs_write_cmds command, Request request) {
+                      ib_uverbs_write_cmds command, Request request)
+{
     if (channel.offers(method)) {
         Status status = Attributes<1>(method).object(handle_attribute, handle).issue(channel);
         if (!Channel::is_refusal(status))
@@ -27,7 +28,8 @@ Status object_destroy(Channel &channel, Method method, uint16_t handle_attribute
 template <class Request, class Response>
 Status object_destroy(Channel &channel, Method method, uint16_t handle_attribute, uint32_t handle,
                       uint16_t response_attribute, ib_uverbs_write_cmds command, Request request,
-                      Response &response) {
+                      Response &response)
+{
     response = {};
     if (channel.offers(method)) {
         Status status = Attributes<2>(method)

@@ -12,7 +12,8 @@ namespace {
 constexpr Method kCreate = {UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE};
 
 // Transport types travel as they are.
-constexpr bool same(ibv_qp_type ours, ib_uverbs_qp_type kernel) {
+constexpr bool same(ibv_qp_type ours, ib_uverbs_qp_type kernel)
+{
     return int{ours} == int{kernel};
 }
 static_assert(same(IBV_QPT_RC, IB_UVERBS_QPT_RC) && same(IBV_QPT_UC, IB_UVERBS_QPT_UC) &&
@@ -20,7 +21,8 @@ static_assert(same(IBV_QPT_RC, IB_UVERBS_QPT_RC) && same(IBV_QPT_UC, IB_UVERBS_Q
               same(IBV_QPT_XRC_SEND, IB_UVERBS_QPT_XRC_INI) &&
               same(IBV_QPT_XRC_RECV, IB_UVERBS_QPT_XRC_TGT) && same(IBV_QPT_DRIVER, IB_UVERBS_QPT_DRIVER));
 
-ib_uverbs_qp_cap to_kernel(const ibv_qp_cap &cap) {
+ib_uverbs_qp_cap to_kernel(const ibv_qp_cap &cap)
+{
     return {.max_send_wr = cap.max_send_wr,
             .max_recv_wr = cap.max_recv_wr,
             .max_send_sge = cap.max_send_sge,
@@ -30,7 +32,8 @@ ib_uverbs_qp_cap to_kernel(const ibv_qp_cap &cap) {
 
 /// Takes the five capabilities from any kernel structure that has them under their usual names.
 template <class Kernel>
-ibv_qp_cap cap_from(const Kernel &kernel) {
+ibv_qp_cap cap_from(const Kernel &kernel)
+{
     return {.max_send_wr = kernel.max_send_wr,
             .max_recv_wr = kernel.max_recv_wr,
             .max_send_sge = kernel.max_send_sge,
@@ -38,7 +41,8 @@ ibv_qp_cap cap_from(const Kernel &kernel) {
             .max_inline_data = kernel.max_inline_data};
 }
 
-Status create_by_ioctl(Channel &channel, const QpRequest &qp, const DriverData &driver, QpInfo &info) {
+Status create_by_ioctl(Channel &channel, const QpRequest &qp, const DriverData &driver, QpInfo &info)
+{
     ib_uverbs_qp_cap wanted = to_kernel(qp.cap);
     ib_uverbs_qp_cap granted = {};
     uint32_t flags = qp.create_flags | (qp.signal_all ? uint32_t{IB_UVERBS_QP_CREATE_SQ_SIG_ALL} : 0);
@@ -75,7 +79,8 @@ Status create_by_ioctl(Channel &channel, const QpRequest &qp, const DriverData &
 
 /// Fills what the plain and the extended request share.
 template <class Request>
-void fill(Request &request, const QpRequest &qp) {
+void fill(Request &request, const QpRequest &qp)
+{
     request.user_handle = qp.user_handle;
     request.pd_handle = qp.xrcd_handle ? *qp.xrcd_handle : qp.pd_handle.value_or(0);
     request.send_cq_handle = qp.send_cq_handle.value_or(0);
@@ -91,11 +96,13 @@ void fill(Request &request, const QpRequest &qp) {
     request.is_srq = qp.srq_handle.has_value();
 }
 
-QpInfo info_from(const ib_uverbs_create_qp_resp &response) {
+QpInfo info_from(const ib_uverbs_create_qp_resp &response)
+{
     return {.handle = response.qp_handle, .qp_num = response.qpn, .cap = cap_from(response)};
 }
 
-Status create_by_write(Channel &channel, const QpRequest &qp, const DriverData &driver, QpInfo &info) {
+Status create_by_write(Channel &channel, const QpRequest &qp, const DriverData &driver, QpInfo &info)
+{
     if (qp.create_flags == 0 && !qp.ind_table_handle) {
         ib_uverbs_create_qp request = {};
         fill(request, qp);
@@ -118,7 +125,8 @@ Status create_by_write(Channel &channel, const QpRequest &qp, const DriverData &
     return status;
 }
 
-void fill_destination(ib_uverbs_qp_dest &dest, const ibv_ah_attr &attr) {
+void fill_destination(ib_uverbs_qp_dest &dest, const ibv_ah_attr &attr)
+{
     std::memcpy(dest.dgid, attr.grh.dgid.raw, sizeof dest.dgid);
     dest.flow_label = attr.grh.flow_label;
     dest.dlid = attr.dlid;
@@ -132,7 +140,8 @@ void fill_destination(ib_uverbs_qp_dest &dest, const ibv_ah_attr &attr) {
     dest.port_num = attr.port_num;
 }
 
-ibv_ah_attr destination_from(const ib_uverbs_qp_dest &dest) {
+ibv_ah_attr destination_from(const ib_uverbs_qp_dest &dest)
+{
     ibv_ah_attr attr = {};
     std::memcpy(attr.grh.dgid.raw, dest.dgid, sizeof dest.dgid);
     attr.grh.flow_label = dest.flow_label;
@@ -150,7 +159,8 @@ ibv_ah_attr destination_from(const ib_uverbs_qp_dest &dest) {
 
 }  // namespace
 
-Result<QpInfo> qp_create(Channel &channel, const QpRequest &qp, const DriverData &driver) {
+Result<QpInfo> qp_create(Channel &channel, const QpRequest &qp, const DriverData &driver)
+{
     QpInfo info;
     Status status(EPROTONOSUPPORT);
     if (channel.offers(kCreate))
@@ -163,7 +173,8 @@ Result<QpInfo> qp_create(Channel &channel, const QpRequest &qp, const DriverData
 }
 
 Status qp_modify(Channel &channel, uint32_t handle, const ibv_qp_attr &attr, int attr_mask,
-                 const DriverData &driver) {
+                 const DriverData &driver)
+{
     auto mask = static_cast<uint32_t>(attr_mask);
     auto has = [mask](ibv_qp_attr_mask bit) { return (mask & bit) != 0; };
 
@@ -219,7 +230,8 @@ Status qp_modify(Channel &channel, uint32_t handle, const ibv_qp_attr &attr, int
 }
 
 Status qp_query(Channel &channel, uint32_t handle, int attr_mask, ibv_qp_attr &attr,
-                ibv_qp_init_attr &init_attr, const DriverData &driver) {
+                ibv_qp_init_attr &init_attr, const DriverData &driver)
+{
     ib_uverbs_query_qp request = {};
     request.qp_handle = handle;
     request.attr_mask = static_cast<uint32_t>(attr_mask);
@@ -257,7 +269,8 @@ Status qp_query(Channel &channel, uint32_t handle, int attr_mask, ibv_qp_attr &a
     return {};
 }
 
-Status qp_destroy(Channel &channel, uint32_t handle, ib_uverbs_destroy_qp_resp &response) {
+Status qp_destroy(Channel &channel, uint32_t handle, ib_uverbs_destroy_qp_resp &response)
+{
     ib_uverbs_destroy_qp request = {};
     request.qp_handle = handle;
     return object_destroy(channel, {UVERBS_OBJECT_QP, UVERBS_METHOD_QP_DESTROY},

@@ -9,7 +9,8 @@ namespace {
 
 constexpr Method kCreate = {UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE};
 
-Status create_by_ioctl(Channel &channel, const SrqRequest &srq, const DriverData &driver, SrqInfo &info) {
+Status create_by_ioctl(Channel &channel, const SrqRequest &srq, const DriverData &driver, SrqInfo &info)
+{
     Attributes<11> attributes(kCreate);
     Status status = attributes.new_object(UVERBS_ATTR_CREATE_SRQ_HANDLE)
                         .object(UVERBS_ATTR_CREATE_SRQ_PD_HANDLE, srq.pd_handle)
@@ -28,7 +29,8 @@ Status create_by_ioctl(Channel &channel, const SrqRequest &srq, const DriverData
     return status;
 }
 
-Status create_by_write(Channel &channel, const SrqRequest &srq, const DriverData &driver, SrqInfo &info) {
+Status create_by_write(Channel &channel, const SrqRequest &srq, const DriverData &driver, SrqInfo &info)
+{
     ib_uverbs_create_srq request = {};
     request.user_handle = srq.user_handle;
     request.pd_handle = srq.pd_handle;
@@ -43,7 +45,8 @@ Status create_by_write(Channel &channel, const SrqRequest &srq, const DriverData
 
 }  // namespace
 
-Result<SrqInfo> srq_create(Channel &channel, const SrqRequest &srq, const DriverData &driver) {
+Result<SrqInfo> srq_create(Channel &channel, const SrqRequest &srq, const DriverData &driver)
+{
     SrqInfo info;
     Status status(EPROTONOSUPPORT);
     if (channel.offers(kCreate))
@@ -56,7 +59,8 @@ Result<SrqInfo> srq_create(Channel &channel, const SrqRequest &srq, const Driver
 }
 
 Status srq_modify(Channel &channel, uint32_t handle, const ibv_srq_attr &attr, int attr_mask,
-                  const DriverData &driver) {
+                  const DriverData &driver)
+{
     auto mask = static_cast<uint32_t>(attr_mask);
     ib_uverbs_modify_srq request = {};
     request.srq_handle = handle;
@@ -68,7 +72,8 @@ Status srq_modify(Channel &channel, uint32_t handle, const ibv_srq_attr &attr, i
     return write_command(channel, IB_USER_VERBS_CMD_MODIFY_SRQ, request, driver);
 }
 
-Result<ibv_srq_attr> srq_query(Channel &channel, uint32_t handle, const DriverData &driver) {
+Result<ibv_srq_attr> srq_query(Channel &channel, uint32_t handle, const DriverData &driver)
+{
     ib_uverbs_query_srq request = {};
     request.srq_handle = handle;
     ib_uverbs_query_srq_resp response = {};
@@ -79,7 +84,8 @@ Result<ibv_srq_attr> srq_query(Channel &channel, uint32_t handle, const DriverDa
         .max_wr = response.max_wr, .max_sge = response.max_sge, .srq_limit = response.srq_limit};
 }
 
-Status srq_destroy(Channel &channel, uint32_t handle, ib_uverbs_destroy_srq_resp &response) {
+Status srq_destroy(Channel &channel, uint32_t handle, ib_uverbs_destroy_srq_resp &response)
+{
     ib_uverbs_destroy_srq request = {};
     request.srq_handle = handle;
     return object_destroy(channel, {UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_DESTROY},

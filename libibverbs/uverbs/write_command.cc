@@ -4,40 +4,19 @@
 
 #include <cstring>
 
-#include "base/memory.hh"
-
 namespace verbs::uverbs {
 namespace {
 
 constexpr Method kInvokeWrite = {UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE};
 
-/// Zeroed bytes, on the stack as long as they are few; 8-byte aligned as every command structure wants it.
-class Scratch {
-public:
-    explicit Scratch(size_t size) {
-        if (size > sizeof small_) {
-            large_.reset(static_cast<std::byte *>(std::calloc(1, size)));
-            bytes_ = large_.get();
-        } else {
-            std::memset(small_, 0, size);
-        }
-    }
-
-    /// Null when there was no memory.
-    std::byte *bytes() { return bytes_; }
-
-private:
-    alignas(8) std::byte small_[512];
-    Allocated<std::byte> large_;
-    std::byte *bytes_ = small_;
-};
-
-void copy(std::byte *to, const void *from, size_t size) {
+void copy(std::byte *to, const void *from, size_t size)
+{
     if (size != 0)
         std::memcpy(to, from, size);
 }
 
-Status invoke_by_ioctl(Channel &channel, const WriteCommand &command, const DriverData &driver) {
+Status invoke_by_ioctl(Channel &channel, const WriteCommand &command, const DriverData &driver)
+{
     Attributes<5> attributes(kInvokeWrite);
     attributes.constant(UVERBS_ATTR_WRITE_CMD, command.command)
         .in_bytes(UVERBS_ATTR_CORE_IN, command.request, command.request_size);
@@ -46,7 +25,8 @@ Status invoke_by_ioctl(Channel &channel, const WriteCommand &command, const Driv
     return attributes.driver(driver).issue(channel);
 }
 
-Status invoke_by_write(Channel &channel, const WriteCommand &command, const DriverData &driver) {
+Status invoke_by_write(Channel &channel, const WriteCommand &command, const DriverData &driver)
+{
     bool extended = (command.command & IB_USER_VERBS_CMD_FLAG_EXTENDED) != 0;
     size_t header_size = sizeof(ib_uverbs_cmd_hdr) + (extended ? sizeof(ib_uverbs_ex_cmd_hdr) : 0);
     size_t size = header_size + command.request_size + driver.in_size;
@@ -79,24 +59,32 @@ Status invoke_by_write(Channel &channel, const WriteCommand &command, const Driv
     }
     copy(buffer.bytes(), &header, sizeof header);
 
-    if (Status status = channel.write(buffer.bytes(), size); !status)
-        return status;
+    Status status = channel.write(buffer.bytes(), size);
+    // On failure too: the answer to a post tells which request was bad.
     if (command.response_size != 0)
         std::memcpy(command.response, answer.bytes(), command.response_size);
     if (driver.out_size != 0)
         std::memcpy(driver.out, answer.bytes() + command.response_size, driver.out_size);
-    return {};
+    return status;
 }
 
 }  // namespace
 
-Status execute(Channel &channel, const WriteCommand &command, const DriverData &driver) {
+Status execute(Channel &channel, const WriteCommand &command, const DriverData &driver)
+{
     if (channel.offers(kInvokeWrite)) {
         Status status = invoke_by_ioctl(channel, command, driver);
         if (!Channel::is_refusal(status))
             return status;
     }
     return invoke_by_write(channel, command, driver);
+}
+
+Status execute_on_data_path(Channel &channel, const WriteCommand &command)
+{
+    Status status = invoke_by_write(channel, command, {});
+    bool refused = status.error() == EACCES || status.error() == ENOSYS;
+    return refused && channel.offers(kInvokeWrite) ? invoke_by_ioctl(channel, command, {}) : status;
 }
 
 }  // namespace verbs::uverbs

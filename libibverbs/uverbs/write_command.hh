@@ -6,13 +6,36 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
+#include <cstring>
 
+#include "base/memory.hh"
 #include "base/result.hh"
 #include "uverbs/attributes.hh"
 #include "uverbs/channel.hh"
 
 namespace verbs::uverbs {
+
+/// Zeroed bytes, on the stack as long as they are few; 8-byte aligned as every command structure wants it.
+class Scratch {
+public:
+    explicit Scratch(size_t size)
+    {
+        if (size > sizeof small_) {
+            large_.reset(static_cast<std::byte *>(std::calloc(1, size)));
+            bytes_ = large_.get();
+        } else {
+            std::memset(small_, 0, size);
+        }
+    }
+
+    /// Null when there was no memory.
+    std::byte *bytes() { return bytes_; }
+
+private:
+    alignas(8) std::byte small_[512];
+    Allocated<std::byte> large_;
+    std::byte *bytes_ = small_;
+};
 
 /// A command of enum ib_uverbs_write_cmds with its fixed request and answer (not counting the driver's parts).
 struct WriteCommand {
@@ -28,15 +51,21 @@ struct WriteCommand {
 /// Issues the command: through the ioctl where the kernel has it, else through write. The choice is remembered.
 Status execute(Channel &channel, const WriteCommand &command, const DriverData &driver);
 
+/// The same without a driver's part, and through write first, which costs the kernel less. Kernels refuse write to
+/// a process whose credentials changed since it opened the device (EACCES): then through the ioctl.
+Status execute_on_data_path(Channel &channel, const WriteCommand &command);
+
 template <class Request>
-concept NamesItsResponse = requires(Request request) {
+concept NamesItsResponse = requires(Request request)
+{
     request.response;
 };
 
 /// A plain command with an answer.
 template <NamesItsResponse Request, class Response>
 Status write_command(Channel &channel, ib_uverbs_write_cmds command, Request &request, Response &response,
-                     const DriverData &driver = {}) {
+                     const DriverData &driver = {})
+{
     static_assert(offsetof(Request, response) == 0);
     return execute(channel, {command, &request, sizeof request, &response, sizeof response, true}, driver);
 }
@@ -44,7 +73,8 @@ Status write_command(Channel &channel, ib_uverbs_write_cmds command, Request &re
 /// A plain command without an answer.
 template <class Request>
 Status write_command(Channel &channel, ib_uverbs_write_cmds command, Request &request,
-                     const DriverData &driver = {}) {
+                     const DriverData &driver = {})
+{
     return execute(channel, {command, &request, sizeof request, nullptr, 0, NamesItsResponse<Request>},
                    driver);
 }
@@ -52,7 +82,8 @@ Status write_command(Channel &channel, ib_uverbs_write_cmds command, Request &re
 /// An extended command (IB_USER_VERBS_EX_CMD_*), whose header holds the address of the answer.
 template <class Request, class Response>
 Status extended_command(Channel &channel, uint32_t command, Request &request, Response &response,
-                        const DriverData &driver = {}) {
+                        const DriverData &driver = {})
+{
     return execute(channel,
                    {command | IB_USER_VERBS_CMD_FLAG_EXTENDED, &request, sizeof request, &response,
                     sizeof response, false},

@@ -27,7 +27,6 @@ ibv_cq *cq_create(ibv_context *context, int cqe, ibv_comp_channel *channel, int 
     auto cq = allocate<Cq>();
     if (!cq)
         return nullptr;
-    verbs_init_cq(&cq->verbs.cq, context, channel, nullptr);
     struct ibv_create_cq command {};
     Extended<ib_uverbs_create_cq_resp, rxe_create_cq_resp> response;
     int error = ibv_cmd_create_cq(context, cqe, channel, comp_vector, &cq->verbs.cq, &command,
@@ -46,7 +45,6 @@ ibv_cq_ex *cq_create_ex(ibv_context *context, ibv_cq_init_attr_ex *attr) {
     auto cq = allocate<Cq>();
     if (!cq)
         return nullptr;
-    verbs_init_cq(&cq->verbs.cq, context, attr->channel, attr->cq_context);
     struct ibv_create_cq_ex command {};
     Extended<ib_uverbs_ex_create_cq_resp, rxe_create_cq_resp> response;
     int error = ibv_cmd_create_cq_ex(context, attr, nullptr, &cq->verbs, &command, sizeof(command),

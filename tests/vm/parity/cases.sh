@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2154 # variables of run
+# The cases of tests/vm/parity/run. Sourced by it; judge.sh has the words that they are written in.
+#
+# Where a case expects something else than 0, that is what the stock library does on rxe.
+
+# Devices and what they can do.
+same 'ibv_devices' 0 ibv_devices
+same 'ibv_devinfo' 0 ibv_devinfo
+same 'ibv_devinfo -v' 0 ibv_devinfo -v
+same 'ibv_devinfo -l' 0 ibv_devinfo -l
+same 'ibv_devinfo in another network namespace' 0 unshare -n ibv_devinfo -v
+
+# Data over each transport.
+for transport in rc uc ud srq; do
+    over_tcp "ibv_${transport}_pingpong" 0 "ibv_${transport}_pingpong -g 1 -n 50"
+    over_tcp "ibv_${transport}_pingpong -e" 0 "ibv_${transport}_pingpong -g 1 -n 50 -e"
+done
+over_tcp 'ibv_rc_pingpong -N' 0 'ibv_rc_pingpong -g 1 -n 50 -N'
+over_tcp 'ibv_rc_pingpong -c' 0 'ibv_rc_pingpong -g 1 -n 50 -c'
+over_tcp 'ibv_rc_pingpong with an MTU of 256' 0 'ibv_rc_pingpong -g 1 -n 20 -m 256 -s 10000'
+# rxe has none of these: both sides say so.
+over_tcp 'ibv_rc_pingpong -t (no timestamps)' 1 'ibv_rc_pingpong -g 1 -t'
+over_tcp 'ibv_rc_pingpong -o (no paging on demand)' 1 'ibv_rc_pingpong -g 1 -o'
+over_tcp 'ibv_rc_pingpong -j (no device memory)' 1 'ibv_rc_pingpong -g 1 -j'
+over_tcp 'ibv_xsrq_pingpong (no XRC)' 1 'ibv_xsrq_pingpong -g 1'
+
+for test in bw lat; do
+    for operation in send write read atomic; do
+        over_tcp "ib_${operation}_$test RC" 0 "ib_${operation}_$test -x 1 -n 5 -s 8"
+    done
+    for connection in UC UD; do
+        over_tcp "ib_send_$test $connection" 0 "ib_send_$test -x 1 -n 5 -c $connection"
+    done
+    over_tcp "ib_write_$test UC" 0 "ib_write_$test -x 1 -n 5 -c UC"
+    # perftest itself refuses these.
+    over_tcp "ib_write_$test UD" 1 "ib_write_$test -x 1 -n 5 -c UD"
+done
+over_tcp 'ib_send_bw of 64 KiB' 0 'ib_send_bw -x 1 -n 5 -s 65536'
+over_tcp 'ib_write_bw of 64 KiB' 0 'ib_write_bw -x 1 -n 5 -s 65536'
+over_tcp 'ib_read_bw of 64 KiB' 0 'ib_read_bw -x 1 -n 5 -s 65536'
+over_tcp 'ib_send_lat -e' 0 'ib_send_lat -x 1 -n 5 -e'
+over_tcp 'ib_atomic_bw of compare and swap' 0 'ib_atomic_bw -x 1 -n 5 -A CMP_AND_SWAP'
+over_tcp 'ib_send_bw with two queue pairs and an SRQ' 0 'ib_send_bw -x 1 -n 5 -q 2 -r 8 --use-srq'
+over_tcp 'ib_send_lat inline' 0 'ib_send_lat -x 1 -n 5 -s 32 -I 32'
+
+# librdmacm.
+address=10.0.2.15
+rdmacm() {
+    pair "$1" 0 listens_rdmacm "$2" "$3"
+}
+rdmacm 'rping' "rping -s -a $address -C 3 -v -S 100" "rping -c -a $address -C 3 -v -S 100"
+rdmacm 'ucmatose' "ucmatose -b $address -c 2 -C 3" "ucmatose -s $address -c 2 -C 3"
+rdmacm 'udaddy' "udaddy -b $address -c 2 -C 3" "udaddy -s $address -c 2 -C 3"
+rdmacm 'ib_send_bw over librdmacm' "ib_send_bw -R -x 1 -n 5" "ib_send_bw -R -x 1 -n 5 $address"
+group=239.1.2.3
+pair 'mckey' 0 "joined_multicast $group" "mckey -b $address -m $group -C 3" "mckey -s -b $address -m $group -C 3"
+
+mixed 'ibv_rc_pingpong between the libraries' 'ibv_rc_pingpong -g 1 -n 50'
+mixed 'ib_send_bw UD between the libraries' 'ib_send_bw -x 1 -n 5 -c UD'
+mixed 'ib_atomic_lat between the libraries' 'ib_atomic_lat -x 1 -n 5'
+
+# Our tools beside Debian's.
+tool 'our ibv_devices' 0 ibv_devices
+tool 'our ibv_devices ignores arguments' 0 ibv_devices -x more
+for options in '' '-v' '-l' '--list' '--verbose' '-d rxe0' '--ib-dev=rxe0 --ib-port=1' '-v -i 1' 'more'; do
+    # shellcheck disable=SC2086 # several options
+    tool "our ibv_devinfo $options" 0 ibv_devinfo $options
+done
+for options in '-h' '--help' '-x' '-d'; do
+    tool "our ibv_devinfo $options" 255 ibv_devinfo "$options"
+done
+tool 'our ibv_devinfo -d nope' 255 ibv_devinfo -d nope
+tool 'our ibv_devinfo -i 9' 4 ibv_devinfo -i 9
+tool 'our ibv_devinfo -i 0' 1 ibv_devinfo -i 0
+tool 'our ibv_devinfo -i x' 1 ibv_devinfo -i x
+
+for options in '' '-e' '-N' '-c' '-c -e' '-n 0' '-s 1 -m 256 -l 1 -r 10' '--iters=5 --size=10000 --mtu=512' \
+    '--ib-dev=rxe0 --ib-port=1 --events --chk --new_send'; do
+    options="-n 20 $options"
+    tool_pair "our ibv_rc_pingpong $options" 0 'listens PORT' \
+        "ibv_rc_pingpong -g 1 -p PORT $options" "ibv_rc_pingpong --gid-idx=1 --port=PORT $options localhost"
+done
+tool_pair 'our ibv_rc_pingpong without a GID' 1 'listens PORT' 'ibv_rc_pingpong -p PORT' 'ibv_rc_pingpong -p PORT localhost'
+tool_pair 'our ibv_rc_pingpong with different sizes' 1 'listens PORT' \
+    'ibv_rc_pingpong -g 1 -n 20 -s 100 -p PORT' 'ibv_rc_pingpong -g 1 -n 20 -s 8000 -p PORT localhost'
+for options in '-h' '--help' '-Q' '-d' '-m 99' '-i 0' '-i -1' '-p -1' '-p 99999999' 'one two' '-d nope' '-i 2' '-s 0' \
+    '-s -5' '-r 999999' '-o' '-O' '-P' '-t' '-j' '-g 99999' '-g 1 localhost' '-g 1 -N localhost' 'no.such.host'; do
+    # shellcheck disable=SC2086 # several options
+    tool "our ibv_rc_pingpong $options" 1 ibv_rc_pingpong $options
+done
+
+# Wrong input.
+same "the verbs' answers to right and wrong arguments" 0 "$helpers/answers"
+over_tcp 'a GID index of an empty entry' 1 'ibv_rc_pingpong -g 99'
+same 'a GID index outside the table' 1 ibv_rc_pingpong -g 99999
+same 'a port that the device does not have' 1 ibv_rc_pingpong -g 1 -i 2
+
+without_memlock=(bash -c 'ulimit -l 0 && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"' -)
+same 'no locked memory' 1 "${without_memlock[@]}" ibv_rc_pingpong -g 1
+
+# Reads everything, also a tree that only its owner may read, and still needs write permission for the device node.
+without_override=(setpriv --bounding-set=-dac_override --inh-caps=-dac_override)
+node=/dev/infiniband/uverbs0
+chmod 000 "$node"
+same 'an unreadable device node: ibv_devices' 0 "${without_override[@]}" ibv_devices
+same 'an unreadable device node: ibv_devinfo' 1 "${without_override[@]}" ibv_devinfo
+same 'an unreadable device node: ibv_devinfo -l' 0 "${without_override[@]}" ibv_devinfo -l
+same 'an unreadable device node: ibv_rc_pingpong' 1 "${without_override[@]}" ibv_rc_pingpong -g 1
+same 'an unreadable device node: ib_send_lat' 1 "${without_override[@]}" ib_send_lat -x 1
+same "an unreadable device node: the verbs' answers" 0 "${without_override[@]}" "$helpers/answers"
+tool 'an unreadable device node: our ibv_devinfo' 1 "${without_override[@]}" ibv_devinfo
+tool 'an unreadable device node: our ibv_rc_pingpong' 1 "${without_override[@]}" ibv_rc_pingpong -g 1
+chmod 666 "$node"
+
+mv "$node" "$node.away"
+same 'no device node: ibv_devices' 0 ibv_devices
+same 'no device node: ibv_devinfo' 255 ibv_devinfo
+same 'no device node: ibv_rc_pingpong' 1 ibv_rc_pingpong -g 1
+mv "$node.away" "$node"
+
+same 'netlink refused: ibv_devices' 0 "$helpers/deny_rdma_netlink" ibv_devices
+same 'netlink refused: ibv_devinfo -v' 0 "$helpers/deny_rdma_netlink" ibv_devinfo -v
+over_tcp 'netlink refused: ibv_rc_pingpong' 0 "$helpers/deny_rdma_netlink ibv_rc_pingpong -g 1 -n 20"
+without_sysfs=(unshare -m bash -c 'umount -l /sys && exec "$@"' -)
+same 'sysfs not mounted: ibv_devinfo -v' 0 "${without_sysfs[@]}" ibv_devinfo -v
+same 'neither netlink nor sysfs: ibv_devinfo' 1 "${without_sysfs[@]}" "$helpers/deny_rdma_netlink" ibv_devinfo
+same "neither netlink nor sysfs: the verbs' answers" 0 "${without_sysfs[@]}" "$helpers/deny_rdma_netlink" "$helpers/answers"
+
+# A library in a place of its own finds its providers through the system's configuration only.
+mkdir -p alone/{stock,ours} no-providers
+cp -L "$stock_library" alone/stock/libibverbs.so.1
+cp -L "$our_library" alone/ours/libibverbs.so.1
+library_of=([stock]=$PWD/alone/stock/libibverbs.so.1 [ours]=$PWD/alone/ours/libibverbs.so.1)
+mount --bind no-providers /etc/libibverbs.d
+same 'no provider: ibv_devices' 0 ibv_devices
+same 'no provider: ibv_devinfo' 255 ibv_devinfo
+same 'no provider: ibv_devinfo -l' 0 ibv_devinfo -l
+same 'no provider: ibv_rc_pingpong' 1 ibv_rc_pingpong -g 1
+same 'no provider, with warnings' 255 env IBV_SHOW_WARNINGS=1 ibv_devinfo
+same 'a provider that is not there' 255 env IBV_DRIVERS=/nowhere/rxe ibv_devinfo
+umount /etc/libibverbs.d
+library_of=([stock]=$stock_library [ours]=$our_library)
+
+rxe_remove
+same 'no device: ibv_devices' 0 ibv_devices
+same 'no device: ibv_devinfo' 255 ibv_devinfo
+same 'no device: ibv_devinfo -l' 0 ibv_devinfo -l
+same 'no device: ibv_devinfo -d rxe0' 255 ibv_devinfo -d rxe0
+same 'no device: ibv_rc_pingpong' 1 ibv_rc_pingpong -g 1
+same 'no device: ib_send_lat' 1 ib_send_lat -x 1
+same 'no device: rping' 19 rping -s
+same 'no device: ucmatose' 1 ucmatose
+same "no device: the verbs' answers" 0 "$helpers/answers"
+tool 'no device: our ibv_devices' 0 ibv_devices
+tool 'no device: our ibv_devinfo' 255 ibv_devinfo
+tool 'no device: our ibv_devinfo -l' 0 ibv_devinfo -l
+tool 'no device: our ibv_rc_pingpong' 1 ibv_rc_pingpong -g 1
+
+# The last cases: nothing brings the modules back.
+rmmod ib_umad rdma_rxe rdma_ucm ib_uverbs
+same 'a kernel without RDMA: ibv_devices' 0 ibv_devices
+same 'a kernel without RDMA: ibv_devinfo' 255 ibv_devinfo
+same 'a kernel without RDMA: rping' 19 rping -s

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2154 # variables of run
+# How a case runs and is judged. Sourced by run; the cases are in cases.sh.
+#
+# A case runs once on each side, "stock" and "ours". What it did goes to DIRECTORY/SIDE/: a file "status", and for
+# each program its output and its errors. The sides must be equal after masking, the statuses must be the expected
+# ones (what the stock library is known to do), and each process must have loaded the libibverbs of its side.
+
+declare -A library_of=([stock]=$stock_library [ours]=$our_library)
+number=0
+failed=0
+port=20000
+# Longer than any program needs, even when the machine is busy.
+patience=60
+
+selected() {
+    [[ $1 =~ $filter ]]
+}
+
+# Everything that a run chooses at random, measures, or leaves undefined.
+mask() {
+    sed -E \
+        -e 's/(QPN|PSN|RKey|VAddr) 0x[0-9a-f]+/\1/g' \
+        -e 's/in [0-9.]+ seconds = ([0-9.]+|inf|-?nan) /in N seconds = N /' \
+        -e 's/^( [0-9]+ +[0-9]+)([[:space:]]+[0-9.]+)+[[:space:]]*$/\1 N/' \
+        -e '/Conflicting CPU frequency|CPU frequency is not max/d' \
+        -e 's/(client|server) read\/write: .*/\1 read\/write: (an old errno)/' \
+        -e 's/rdmav[0-9]+/rdmavN/g' \
+        -e '/^(server|client) DISCONNECT EVENT|^wait for RDMA_READ_ADV state/d' \
+        -e "s/localhost:$port|:$port\$/PORT/"
+}
+
+# on SIDE NAME COMMAND...: runs the command with the side's library; its output and errors go to files. The dynamic
+# loader writes down what it loads.
+on() {
+    local side=$1 name=$2 environment=(LD_DEBUG=libs "LD_DEBUG_OUTPUT=$PWD/$1/loaded")
+    shift 2
+    [[ ${library_of[$side]} == "$stock_library" ]] || environment+=("LD_LIBRARY_PATH=${library_of[$side]%/*}")
+    [[ $side == stock ]] || environment+=("PATH=$our_path")
+    timeout "$patience" env "${environment[@]}" "$@" </dev/null >"$side/$name.out" 2>"$side/$name.err"
+}
+
+# As bash says it, so that a crash reads as one.
+describe_status() {
+    case $1 in
+        124) echo "still running after $patience s" ;;
+        134) echo 'aborted' ;;
+        139) echo 'segmentation fault' ;;
+        143) echo 'waits for ever' ;;
+        *) echo "$1" ;;
+    esac
+}
+
+# The libibverbs that the processes of this side loaded.
+libraries_of() {
+    cat "$1"/loaded.* 2>/dev/null | sed -n 's/.*calling init: \(.*libibverbs\.so\.1\)$/\1/p' | sort -u
+}
+
+report() {
+    local verdict=$1 name=$2
+    ((number++))
+    echo "$verdict $number - $name"
+    [[ $verdict == ok ]] || ((failed++))
+}
+
+explain() {
+    sed 's/^/# /'
+}
+
+# judge NAME EXPECTED: compares the sides.
+judge() {
+    local name=$1 expected=$2 side file library verdict=ok
+    : >why
+    for side in stock ours; do
+        for file in "$side"/*.out "$side"/*.err; do
+            mask <"$file" >"$file.masked"
+        done
+        library=${library_of[$side]}
+        if [[ $(libraries_of "$side") != "$library" ]]; then
+            echo "the processes on the $side side loaded $(libraries_of "$side" | tr '\n' ' '), not $library" >>why
+        fi
+        if [[ $(cat "$side/status") != "$expected" ]]; then
+            echo "$side: exit status $(cat "$side/status"), expected $expected" >>why
+        fi
+    done
+    rm -rf compared
+    mkdir -p compared/{stock,ours}
+    for side in stock ours; do
+        cp "$side/status" "compared/$side"
+        for file in "$side"/*.masked; do
+            cp "$file" "compared/$side/$(basename "$file" .masked)"
+        done
+    done
+    (cd compared && diff -ru stock ours) >>why || true
+    [[ ! -s why ]] || verdict='not ok'
+    report "$verdict" "$name"
+    [[ $verdict == ok ]] || explain <why
+}
+
+prepare() {
+    rm -rf stock ours
+    mkdir stock ours
+    # An unprivileged program writes what it loads there.
+    chmod 777 stock ours
+}
+
+# same NAME STATUS COMMAND...: one program, alone. The two sides run at the same time.
+same() {
+    local name=$1 expected=$2 side
+    shift 2
+    selected "$name" || return 0
+    prepare
+    for side in stock ours; do
+        {
+            on "$side" it "$@"
+            describe_status $? >"$side/status"
+        } 2>/dev/null &
+    done
+    wait
+    judge "$name" "$expected"
+}
+
+# tool NAME STATUS COMMAND...: Debian's tool on Debian's library, and ours on ours.
+tool() {
+    local our_path=$build/bin:$PATH # seen by on
+    same "$@"
+}
+
+# run_pair SIDE SERVER_SIDE READY SERVER CLIENT: a server and, when READY succeeds, its client.
+run_pair() {
+    local side=$1 server_side=$2 ready=$3 server=$4 client=$5 pid client_status server_status
+    # shellcheck disable=SC2086 # commands without quotes
+    on "$server_side" server $server 2>/dev/null &
+    pid=$!
+    # shellcheck disable=SC2086
+    wait_until "$patience" eval "$ready || ! kill -0 $pid 2>/dev/null"
+    # shellcheck disable=SC2086
+    on "$side" client $client
+    client_status=$?
+    # A server whose client has gone ends at once, or never.
+    wait_until 5 eval "! kill -0 $pid 2>/dev/null" || kill "$pid"
+    wait "$pid"
+    server_status=$?
+    echo "server $(describe_status $server_status), client $(describe_status $client_status)"
+}
+
+# pair NAME STATUS READY SERVER CLIENT: a server and its client. PORT in the commands is a free TCP port; STATUS is
+# that of both, or "SERVER/CLIENT".
+pair() {
+    local name=$1 status=$2 ready=$3 server=$4 client=$5 side expected
+    selected "$name" || return 0
+    expected="server ${status%/*}, client ${status#*/}"
+    prepare
+    for side in stock ours; do
+        ((port++))
+        run_pair "$side" "$side" "${ready//PORT/$port}" "${server//PORT/$port}" "${client//PORT/$port}" \
+            >"$side/status" 2>/dev/null
+    done
+    judge "$name" "$expected"
+}
+
+tool_pair() {
+    local our_path=$build/bin:$PATH # seen by on
+    pair "$@"
+}
+
+# over_tcp NAME STATUS COMMAND: the programs whose client is the server's command with the host's name after it.
+over_tcp() {
+    pair "$1" "$2" 'listens PORT' "$3 -p PORT" "$3 -p PORT localhost"
+}
+
+# mixed NAME COMMAND: as over_tcp, server and client on different libraries; both must succeed.
+mixed() {
+    local name=$1 command=$2 server client result
+    selected "$name" || return 0
+    for server in stock ours; do
+        client=ours
+        [[ $server == stock ]] || client=stock
+        prepare
+        ((port++))
+        result=$(run_pair "$client" "$server" "listens $port" "$command -p $port" "$command -p $port localhost" 2>/dev/null)
+        if [[ $result == 'server 0, client 0' && $(libraries_of ours) == "$our_library" ]]; then
+            report ok "$name, server on $server"
+        else
+            report 'not ok' "$name, server on $server"
+            { echo "$result"; libraries_of ours; tail -n 20 stock/*.* ours/*.out ours/*.err; } | explain
+        fi
+    done
+}
+
+finish() {
+    echo "1..$number"
+    ((number > 0)) || die "no case has a name that matches '$filter'"
+    exit $((failed > 0))
+}
