@@ -424,6 +424,7 @@ VERBS_COMMAND(ibv_create_qp_ex, ex_hdr, ib_uverbs_ex_create_qp);
 VERBS_COMMAND(ibv_create_srq, ib_uverbs_cmd_hdr, ib_uverbs_create_srq);
 VERBS_COMMAND(ibv_get_context, ib_uverbs_cmd_hdr, ib_uverbs_get_context);
 VERBS_COMMAND(ibv_modify_qp, ib_uverbs_cmd_hdr, ib_uverbs_modify_qp);
+VERBS_COMMAND(ibv_modify_qp_ex, ex_hdr, ib_uverbs_ex_modify_qp);
 VERBS_COMMAND(ibv_modify_srq, ib_uverbs_cmd_hdr, ib_uverbs_modify_srq);
 VERBS_COMMAND(ibv_query_port, ib_uverbs_cmd_hdr, ib_uverbs_query_port);
 VERBS_COMMAND(ibv_query_qp, ib_uverbs_cmd_hdr, ib_uverbs_query_qp);
