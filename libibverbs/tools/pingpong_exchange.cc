@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Addresses as text, and the TCP conversation that carries them.
+#include "pingpong_exchange.hh"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace tools {
+namespace {
+
+constexpr char kDone[] = "done";
+
+// The text of an address, its NUL included.
+struct Message {
+    char text[sizeof("0000:000000:000000:00000000000000000000000000000000")];
+};
+
+Message encode(const Address &address)
+{
+    Message message;
+    int length = snprintf(message.text, sizeof(message.text), "%04x:%06x:%06x:", address.lid & 0xffff,
+                          address.qpn & 0xffffff, address.psn & 0xffffff);
+    for (uint8_t byte : address.gid.raw)
+        length +=
+            snprintf(message.text + length, sizeof(message.text) - static_cast<size_t>(length), "%02x", byte);
+    return message;
+}
+
+// The peer is not trusted to have sent an address: what cannot be read counts as zero.
+Address decode(Message message)
+{
+    message.text[sizeof(message.text) - 1] = '\0';
+    Address address = {};
+    char digits[33] = {};
+    sscanf(message.text, "%x:%x:%x:%32s", &address.lid, &address.qpn, &address.psn, digits);
+    for (size_t i = 0; i < sizeof(address.gid.raw); ++i) {
+        char byte[3] = {digits[2 * i], digits[2 * i + 1], '\0'};
+        address.gid.raw[i] = static_cast<uint8_t>(strtoul(byte, nullptr, 16));
+    }
+    return address;
+}
+
+// TCP may deliver a message in pieces; this waits for all of them.
+ssize_t receive(int fd, void *data, size_t size)
+{
+    return recv(fd, data, size, MSG_WAITALL);
+}
+
+bool send_all(int fd, const void *data, size_t size)
+{
+    return write(fd, data, size) == static_cast<ssize_t>(size);
+}
+
+addrinfo *resolve(const char *host, int tcp_port, int flags, int *error)
+{
+    addrinfo hints = {};
+    hints.ai_flags = flags;
+    hints.ai_family = AF_UNSPEC;
+    hints.ai_socktype = SOCK_STREAM;
+    char service[12];
+    snprintf(service, sizeof(service), "%d", tcp_port);
+    addrinfo *found = nullptr;
+    *error = getaddrinfo(host, service, &hints, &found);
+    return *error ? nullptr : found;
+}
+
+// A socket to the first of the addresses that accepts it; -1 if none does.
+int open_socket(addrinfo *addresses, bool (*open)(int fd, const addrinfo &address))
+{
+    int fd = -1;
+    for (addrinfo *address = addresses; address && fd < 0; address = address->ai_next) {
+        fd = socket(address->ai_family, address->ai_socktype, address->ai_protocol);
+        if (fd >= 0 && !open(fd, *address)) {
+            close(fd);
+            fd = -1;
+        }
+    }
+    freeaddrinfo(addresses);
+    return fd;
+}
+
+bool connect_socket(int fd, const addrinfo &address)
+{
+    return connect(fd, address.ai_addr, address.ai_addrlen) == 0;
+}
+
+bool bind_socket(int fd, const addrinfo &address)
+{
+    int on = 1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    return bind(fd, address.ai_addr, address.ai_addrlen) == 0;
+}
+
+bool talk_to_server(int fd, const Address &local, Address *remote)
+{
+    Message message = encode(local);
+    if (!send_all(fd, &message, sizeof(message))) {
+        fprintf(stderr, "Couldn't send local address\n");
+        return false;
+    }
+    if (receive(fd, &message, sizeof(message)) != static_cast<ssize_t>(sizeof(message)) ||
+        !send_all(fd, kDone, sizeof(kDone))) {
+        perror("client read/write");
+        fprintf(stderr, "Couldn't read/write remote address\n");
+        return false;
+    }
+    *remote = decode(message);
+    return true;
+}
+
+bool talk_to_client(int fd, const Address &local, Connector connector, Address *remote)
+{
+    Message message;
+    ssize_t length = receive(fd, &message, sizeof(message));
+    if (length != static_cast<ssize_t>(sizeof(message))) {
+        perror("server read");
+        fprintf(stderr, "%d/%d: Couldn't read remote address\n", static_cast<int>(length),
+                static_cast<int>(sizeof(message)));
+        return false;
+    }
+    *remote = decode(message);
+    if (!connector.connect(connector.self, *remote)) {
+        fprintf(stderr, "Couldn't connect to remote QP\n");
+        return false;
+    }
+    message = encode(local);
+    if (!send_all(fd, &message, sizeof(message)) ||
+        receive(fd, &message, sizeof(kDone)) != static_cast<ssize_t>(sizeof(kDone))) {
+        fprintf(stderr, "Couldn't send/recv local address\n");
+        return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+bool exchange_as_client(const char *server, int tcp_port, const Address &local, Address *remote)
+{
+    int error;
+    addrinfo *addresses = resolve(server, tcp_port, 0, &error);
+    if (!addresses) {
+        fprintf(stderr, "%s for %s:%d\n", gai_strerror(error), server, tcp_port);
+        return false;
+    }
+    int fd = open_socket(addresses, connect_socket);
+    if (fd < 0) {
+        fprintf(stderr, "Couldn't connect to %s:%d\n", server, tcp_port);
+        return false;
+    }
+    bool done = talk_to_server(fd, local, remote);
+    close(fd);
+    return done;
+}
+
+bool exchange_as_server(int tcp_port, const Address &local, Connector connector, Address *remote)
+{
+    int error;
+    addrinfo *addresses = resolve(nullptr, tcp_port, AI_PASSIVE, &error);
+    if (!addresses) {
+        fprintf(stderr, "%s for port %d\n", gai_strerror(error), tcp_port);
+        return false;
+    }
+    int listener = open_socket(addresses, bind_socket);
+    if (listener < 0) {
+        fprintf(stderr, "Couldn't listen to port %d\n", tcp_port);
+        return false;
+    }
+    listen(listener, 1);
+    int fd = accept(listener, nullptr, nullptr);
+    close(listener);
+    if (fd < 0) {
+        fprintf(stderr, "accept() failed\n");
+        return false;
+    }
+    bool done = talk_to_client(fd, local, connector, remote);
+    close(fd);
+    return done;
+}
+
+void print_address(const char *label, const Address &address)
+{
+    char gid[INET6_ADDRSTRLEN];
+    inet_ntop(AF_INET6, &address.gid, gid, sizeof(gid));
+    printf("  %s LID 0x%04x, QPN 0x%06x, PSN 0x%06x, GID %s\n", label, address.lid, address.qpn, address.psn,
+           gid);
+}
+
+}  // namespace tools
