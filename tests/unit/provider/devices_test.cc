@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The list of the process, on a sysfs of its own: from many threads while devices come and go.
+#include "provider/devices.hh"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "discovery/devices.hh"
+#include "discovery/netlink.hh"
+#include "fake_provider.hh"
+#include "fake_tree.hh"
+
+namespace verbs::provider {
+namespace {
+
+using test::FakeProvider;
+
+class ProcessDevices : public testing::Test {
+protected:
+    static void SetUpTestSuite()
+    {
+        tree = new test::FakeTree;
+        setenv("SYSFS_PATH", tree->root(), 1);
+        setenv("IBV_DRIVERS", "", 1);
+        FakeProvider::register_once();
+    }
+    static void TearDownTestSuite()
+    {
+        delete tree;
+        tree = nullptr;
+    }
+    void SetUp() override
+    {
+        if (discovery::netlink_devices())
+            GTEST_SKIP() << "the kernel lists devices of its own";
+        tree->remove("class");
+    }
+
+    static inline test::FakeTree *tree = nullptr;
+};
+
+void release(DeviceArray array)
+{
+    for (size_t i = 0; i < array.count; ++i)
+        device_unref(*verbs_get_device(array.devices.get()[i]));
+}
+
+TEST_F(ProcessDevices, WithoutUverbsThereIsNoList)
+{
+    EXPECT_EQ(list_devices().error(), ENOSYS);
+}
+
+TEST_F(ProcessDevices, ListsShareDevices)
+{
+    tree->device("fake0", 0, "231:192");
+    Result<DeviceArray> first = list_devices();
+    Result<DeviceArray> second = list_devices();
+    ASSERT_TRUE(first);
+    ASSERT_TRUE(second);
+    ASSERT_EQ(first->count, 1u);
+    EXPECT_EQ(first->devices.get()[0], second->devices.get()[0]);
+    EXPECT_EQ(verbs_get_device(first->devices.get()[0])->refcount, 3);
+    release(std::move(*first));
+    release(std::move(*second));
+}
+
+TEST_F(ProcessDevices, FromManyThreadsWhileDevicesComeAndGo)
+{
+    tree->device("fake0", 0, "231:192");
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+        threads.emplace_back([&stop] {
+            while (!stop) {
+                Result<DeviceArray> array = list_devices();
+                if (!array)
+                    continue;
+                for (size_t d = 0; d < array->count; ++d)
+                    EXPECT_EQ(std::string(array->devices.get()[d]->name).find("fake"), 0u);
+                release(std::move(*array));
+            }
+        });
+    }
+    for (int round = 0; round < 50; ++round) {
+        tree->device("fake1", 1, "231:" + std::to_string(200 + round));
+        tree->remove("class/infiniband_verbs/uverbs1");
+    }
+    stop = true;
+    for (std::thread &thread : threads)
+        thread.join();
+    Result<DeviceArray> array = list_devices();
+    ASSERT_TRUE(array);
+    EXPECT_EQ(array->count, 1u);
+    release(std::move(*array));
+    EXPECT_EQ(FakeProvider::alive(), 1);
+}
+
+}  // namespace
+}  // namespace verbs::provider

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Loading plugins that work, and those that do not.
+#include "provider/loader.hh"
+
+#include <gtest/gtest.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <sys/stat.h>
+
+#include <cstring>
+#include <string>
+
+#include "fake_tree.hh"
+#include "provider/registry.hh"
+
+namespace verbs::provider {
+namespace {
+
+bool is_registered(const char *name)
+{
+    for (const Registration *driver = registered_drivers(); driver != nullptr; driver = driver->next)
+        if (driver->ops->name != nullptr && strcmp(driver->ops->name, name) == 0)
+            return true;
+    return false;
+}
+
+class ProviderLoader : public testing::Test {
+protected:
+    ProviderLoader()
+    {
+        unsetenv("VERBS_LOG_LEVEL");
+        unsetenv("IBV_SHOW_WARNINGS");
+        places_.provider_directories[0] = PLUGINS;
+    }
+
+    /// Loads, and gives what was said about it.
+    std::string load(const std::string &name, bool expected)
+    {
+        testing::internal::CaptureStderr();
+        EXPECT_EQ(load_plugin(name.c_str(), places_), expected) << name;
+        return testing::internal::GetCapturedStderr();
+    }
+
+    /// Expects one line that contains `text`.
+    static void expect_line(const std::string &output, const std::string &text)
+    {
+        EXPECT_EQ(output.find("libibverbs: Warning: "), 0u) << output;
+        EXPECT_EQ(output.find('\n'), output.size() - 1) << output;
+        EXPECT_NE(output.find(text), std::string::npos) << output;
+    }
+
+    test::FakeTree tree_;
+    Places places_;
+};
+
+TEST_F(ProviderLoader, ByName)
+{
+    EXPECT_EQ(load("good", true), "");
+    EXPECT_TRUE(is_registered("good"));
+    EXPECT_EQ(load("good", true), "") << "it is there already, and has registered";
+}
+
+TEST_F(ProviderLoader, ByPath)
+{
+    EXPECT_EQ(load(PLUGINS "/libgood", true), "");
+    EXPECT_EQ(load(PLUGINS "/libgood" ENDING, true), "");
+    expect_line(load("/nowhere/libgood", false), "/nowhere/libgood" ENDING);
+}
+
+TEST_F(ProviderLoader, TheFirstDirectoryThatHasItWins)
+{
+    places_.provider_directories[0] = tree_.root();
+    places_.provider_directories[1] = PLUGINS;
+    EXPECT_EQ(load("good", true), "");
+    tree_.file("libgood" ENDING, "broken");
+    expect_line(load("good", false), tree_.path("libgood" ENDING));
+}
+
+TEST_F(ProviderLoader, MissingFilesAreMentionedOnRequest)
+{
+    EXPECT_EQ(load("nosuch", false), "");
+    setenv("IBV_SHOW_WARNINGS", "", 1);
+    expect_line(load("nosuch", false), "libnosuch" ENDING);
+}
+
+TEST_F(ProviderLoader, NoPlugins)
+{
+    places_.provider_directories[0] = tree_.root();
+    tree_.file("libtext" ENDING, "just text\n");
+    tree_.file("libnothing" ENDING, "");
+    tree_.directory("libfolder" ENDING);
+    tree_.link("libloop" ENDING, "libloop" ENDING);
+    ASSERT_EQ(mkfifo(tree_.path("libfifo" ENDING).c_str(), 0600), 0);
+    for (const char *name : {"text", "nothing", "folder", "loop", "fifo"})
+        expect_line(load(name, false), tree_.path("lib" + std::string(name) + ENDING));
+}
+
+TEST_F(ProviderLoader, APluginThatRegistersNothing)
+{
+    expect_line(load("empty", false), "registers nothing with verbs_register_driver_65");
+}
+
+TEST_F(ProviderLoader, APluginForAnotherInterface)
+{
+    expect_line(load("foreign", false), "verbs_register_driver_7");
+    EXPECT_FALSE(is_registered("foreign"));
+}
+
+TEST_F(ProviderLoader, LoadsWhatTheKernelDriverNeeds)
+{
+    tree_.file("all.driver", "driver rxe\ndriver spare\n");
+    places_.config_directories[0] = tree_.root();
+    Loader loader;
+    ASSERT_TRUE(loader.start(places_));
+    EXPECT_FALSE(is_registered("rxe"));
+    loader.load_for(RDMA_DRIVER_MLX5);
+    loader.load_for(RDMA_DRIVER_UNKNOWN);
+    loader.load_for(12345);
+    EXPECT_FALSE(is_registered("rxe"));
+    loader.load_for(RDMA_DRIVER_RXE);
+    EXPECT_TRUE(is_registered("rxe"));
+    EXPECT_FALSE(is_registered("spare"));
+    loader.load_all();
+    EXPECT_TRUE(is_registered("spare"));
+}
+
+TEST_F(ProviderLoader, TheEnvironmentComesFirst)
+{
+    tree_.file("siw.driver", "driver siw\n");
+    places_.config_directories[0] = tree_.root();
+    places_.environment = PLUGINS "/libpreferred";
+    Loader loader;
+    ASSERT_TRUE(loader.start(places_));
+    EXPECT_TRUE(is_registered("preferred"));
+    EXPECT_FALSE(is_registered("siw"));
+}
+
+TEST_F(ProviderLoader, TriesEachOnce)
+{
+    tree_.file("d/broken.driver", "driver broken\n");
+    tree_.file("libbroken" ENDING, "broken");
+    std::string config = tree_.path("d");
+    places_.config_directories[0] = config.c_str();
+    places_.provider_directories[0] = tree_.root();
+    Loader loader;
+    ASSERT_TRUE(loader.start(places_));
+    testing::internal::CaptureStderr();
+    loader.load_all();
+    loader.load_all();
+    expect_line(testing::internal::GetCapturedStderr(), "libbroken" ENDING);
+}
+
+TEST_F(ProviderLoader, APathIsNamedAfterItsFile)
+{
+    tree_.file("siw.driver", "driver " PLUGINS "/libsiw\n");
+    places_.config_directories[0] = tree_.root();
+    Loader loader;
+    ASSERT_TRUE(loader.start(places_));
+    loader.load_for(RDMA_DRIVER_SIW);
+    EXPECT_TRUE(is_registered("siw"));
+}
+
+TEST(ProviderFor, KernelDrivers)
+{
+    EXPECT_STREQ(provider_for(RDMA_DRIVER_RXE), "rxe");
+    EXPECT_STREQ(provider_for(RDMA_DRIVER_HFI1), "hfi1verbs");
+    EXPECT_EQ(provider_for(RDMA_DRIVER_UNKNOWN), nullptr);
+    EXPECT_EQ(provider_for(RDMA_DRIVER_USNIC), nullptr);
+}
+
+}  // namespace
+}  // namespace verbs::provider
