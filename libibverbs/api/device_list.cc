@@ -9,7 +9,8 @@
 
 using namespace verbs;
 
-VERBS_EXPORT ibv_device **ibv_get_device_list(int *num_devices) {
+VERBS_EXPORT ibv_device **ibv_get_device_list(int *num_devices)
+{
     if (num_devices != nullptr)
         *num_devices = 0;
     int errno_before = errno;
@@ -22,7 +23,8 @@ VERBS_EXPORT ibv_device **ibv_get_device_list(int *num_devices) {
     return list->devices.release();
 }
 
-VERBS_EXPORT void ibv_free_device_list(ibv_device **list) {
+VERBS_EXPORT void ibv_free_device_list(ibv_device **list)
+{
     if (list == nullptr)
         return;
     for (ibv_device **device = list; *device != nullptr; ++device)
@@ -30,11 +32,13 @@ VERBS_EXPORT void ibv_free_device_list(ibv_device **list) {
     free(list);
 }
 
-VERBS_EXPORT const char *ibv_get_device_name(ibv_device *device) {
+VERBS_EXPORT const char *ibv_get_device_name(ibv_device *device)
+{
     return device != nullptr ? device->name : null_with(EINVAL);
 }
 
-VERBS_EXPORT __be64 ibv_get_device_guid(ibv_device *device) {
+VERBS_EXPORT __be64 ibv_get_device_guid(ibv_device *device)
+{
     if (device == nullptr) {
         errno = EINVAL;
         return 0;
@@ -42,6 +46,7 @@ VERBS_EXPORT __be64 ibv_get_device_guid(ibv_device *device) {
     return htobe64(verbs_get_device(device)->sysfs->node_guid);
 }
 
-VERBS_EXPORT int ibv_get_device_index(ibv_device *device) {
+VERBS_EXPORT int ibv_get_device_index(ibv_device *device)
+{
     return device != nullptr ? verbs_get_device(device)->sysfs->ibdev_idx : minus_one_with(EINVAL);
 }

@@ -21,12 +21,14 @@ struct CloseDirectory {
     void operator()(DIR *directory) const { closedir(directory); }
 };
 
-bool is_device(const struct stat &node, dev_t number) {
+bool is_device(const struct stat &node, dev_t number)
+{
     return S_ISCHR(node.st_mode) && (number == 0 || node.st_rdev == number);
 }
 
 /// Opens `path` if it is the device. ENODEV: it is another.
-Result<UniqueFd> open_if_device(const char *path, dev_t number) {
+Result<UniqueFd> open_if_device(const char *path, dev_t number)
+{
     // Opening a device can have effects, so what it is comes first; and again, should it have been exchanged
     // since.
     struct stat node;
@@ -49,13 +51,15 @@ Result<UniqueFd> open_if_device(const char *path, dev_t number) {
 }
 
 /// Whether to go on looking: this path is not the device, or does not tell.
-bool is_elsewhere(int error) {
+bool is_elsewhere(int error)
+{
     return error == ENOENT || error == ENODEV || error == ENOTDIR || error == ELOOP;
 }
 
 }  // namespace
 
-Result<UniqueFd> open_character_device(const verbs_sysfs_dev &device, const char *dev_root) {
+Result<UniqueFd> open_character_device(const verbs_sysfs_dev &device, const char *dev_root)
+{
     char path[PATH_MAX];
     if (!format_path(path, "%s/infiniband/%s", dev_root, device.sysfs_name))
         return Status(ENAMETOOLONG);

@@ -11,7 +11,8 @@
 namespace verbs::discovery {
 namespace {
 
-verbs_sysfs_dev *device_of(list_node *entry) {
+verbs_sysfs_dev *device_of(list_node *entry)
+{
     static_assert(offsetof(verbs_sysfs_dev, entry) == 0);
     return reinterpret_cast<verbs_sysfs_dev *>(entry);
 }
@@ -20,7 +21,8 @@ verbs_sysfs_dev *device_of(list_node *entry) {
 
 DeviceChain::DeviceChain(DeviceChain &&other) noexcept : first_(std::exchange(other.first_, nullptr)) {}
 
-DeviceChain &DeviceChain::operator=(DeviceChain &&other) noexcept {
+DeviceChain &DeviceChain::operator=(DeviceChain &&other) noexcept
+{
     if (this != &other) {
         clear();
         first_ = std::exchange(other.first_, nullptr);
@@ -28,11 +30,13 @@ DeviceChain &DeviceChain::operator=(DeviceChain &&other) noexcept {
     return *this;
 }
 
-const verbs_sysfs_dev *DeviceChain::next(const verbs_sysfs_dev &device) {
+const verbs_sysfs_dev *DeviceChain::next(const verbs_sysfs_dev &device)
+{
     return device_of(device.entry.next);
 }
 
-void DeviceChain::insert(Allocated<verbs_sysfs_dev> device, Before *before) {
+void DeviceChain::insert(Allocated<verbs_sysfs_dev> device, Before *before)
+{
     list_node *link = first_ != nullptr ? &first_->entry : nullptr;
     list_node *previous = nullptr;
     while (link != nullptr && (before == nullptr || !before(*device, *device_of(link))))
@@ -48,7 +52,8 @@ void DeviceChain::insert(Allocated<verbs_sysfs_dev> device, Before *before) {
         first_ = added;
 }
 
-Allocated<verbs_sysfs_dev> DeviceChain::pop_front() {
+Allocated<verbs_sysfs_dev> DeviceChain::pop_front()
+{
     Allocated<verbs_sysfs_dev> front(first_);
     if (front) {
         first_ = device_of(front->entry.next);
@@ -59,12 +64,14 @@ Allocated<verbs_sysfs_dev> DeviceChain::pop_front() {
     return front;
 }
 
-void DeviceChain::clear() {
+void DeviceChain::clear()
+{
     while (pop_front())
         continue;
 }
 
-void read_modalias(verbs_sysfs_dev &device) {
+void read_modalias(verbs_sysfs_dev &device)
+{
     if ((device.flags & VSYSFS_READ_MODALIAS) != 0)
         return;
     device.flags |= VSYSFS_READ_MODALIAS;
@@ -74,7 +81,8 @@ void read_modalias(verbs_sysfs_dev &device) {
         device.modalias[0] = '\0';
 }
 
-bool same_device(const verbs_sysfs_dev &left, const verbs_sysfs_dev &right) {
+bool same_device(const verbs_sysfs_dev &left, const verbs_sysfs_dev &right)
+{
     if (strcmp(left.ibdev_name, right.ibdev_name) != 0 || strcmp(left.sysfs_name, right.sysfs_name) != 0 ||
         left.sysfs_cdev != right.sysfs_cdev)
         return false;

@@ -17,7 +17,8 @@ namespace verbs::discovery {
 namespace {
 
 /// The kernel gives out numbers of character devices anew, so their names do not tell which device is older.
-bool is_older(const verbs_sysfs_dev &left, const verbs_sysfs_dev &right) {
+bool is_older(const verbs_sysfs_dev &left, const verbs_sysfs_dev &right)
+{
     const timespec &first = left.time_created;
     const timespec &second = right.time_created;
     if (first.tv_sec == 0 || second.tv_sec == 0)
@@ -25,7 +26,8 @@ bool is_older(const verbs_sysfs_dev &left, const verbs_sysfs_dev &right) {
     return first.tv_sec != second.tv_sec ? first.tv_sec < second.tv_sec : first.tv_nsec < second.tv_nsec;
 }
 
-void read_time_created(const char *dev_root, verbs_sysfs_dev &device) {
+void read_time_created(const char *dev_root, verbs_sysfs_dev &device)
+{
     ErrnoGuard keep;
     char path[PATH_MAX];
     struct stat node;
@@ -34,7 +36,8 @@ void read_time_created(const char *dev_root, verbs_sysfs_dev &device) {
         device.time_created = node.st_mtim;
 }
 
-Result<DeviceChain> complete(DeviceChain found, const char *sysfs, const char *dev_root) {
+Result<DeviceChain> complete(DeviceChain found, const char *sysfs, const char *dev_root)
+{
     DeviceChain devices;
     while (Allocated<verbs_sysfs_dev> device = found.pop_front()) {
         if (!format_path(device->ibdev_path, "%s/class/infiniband/%s", sysfs, device->ibdev_name))
@@ -49,7 +52,8 @@ Result<DeviceChain> complete(DeviceChain found, const char *sysfs, const char *d
 
 }  // namespace
 
-Result<DeviceChain> discover_devices(const Sources &sources) {
+Result<DeviceChain> discover_devices(const Sources &sources)
+{
     const char *sysfs = sources.sysfs_root != nullptr ? sources.sysfs_root : sysfs_root();
     if (sources.netlink) {
         Result<DeviceChain> found = netlink_devices();

@@ -24,7 +24,8 @@ struct FreeMessage {
 using Socket = std::unique_ptr<nl_sock, FreeSocket>;
 using Message = std::unique_ptr<nl_msg, FreeMessage>;
 
-std::span<const std::byte> bytes_of(nl_msg *message) {
+std::span<const std::byte> bytes_of(nl_msg *message)
+{
     const nlmsghdr *header = nlmsg_hdr(message);
     return {reinterpret_cast<const std::byte *>(header), header->nlmsg_len};
 }
@@ -38,7 +39,8 @@ struct Exchange {
     bool answered = false;
 };
 
-int on_answer(nl_msg *message, void *argument) {
+int on_answer(nl_msg *message, void *argument)
+{
     auto &exchange = *static_cast<Exchange *>(argument);
     exchange.answered = true;
     if (exchange.status)
@@ -46,7 +48,8 @@ int on_answer(nl_msg *message, void *argument) {
     return NL_OK;
 }
 
-int on_error(sockaddr_nl *, nlmsgerr *error, void *argument) {
+int on_error(sockaddr_nl *, nlmsgerr *error, void *argument)
+{
     auto &exchange = *static_cast<Exchange *>(argument);
     if (exchange.status)
         exchange.status = Status(error->error != 0 ? -error->error : EIO);
@@ -54,7 +57,8 @@ int on_error(sockaddr_nl *, nlmsgerr *error, void *argument) {
 }
 
 /// libnl's own error codes, where the kernel gave none.
-Status status_of(int nl_error) {
+Status status_of(int nl_error)
+{
     switch (-nl_error) {
         case NLE_NOMEM:
             return ENOMEM;
@@ -73,7 +77,8 @@ Status status_of(int nl_error) {
     }
 }
 
-Status exchange_with_kernel(nl_sock *socket, nl_msg *command, Exchange &exchange) {
+Status exchange_with_kernel(nl_sock *socket, nl_msg *command, Exchange &exchange)
+{
     nl_socket_modify_cb(socket, NL_CB_VALID, NL_CB_CUSTOM, on_answer, &exchange);
     nl_socket_modify_err_cb(socket, NL_CB_CUSTOM, on_error, &exchange);
     int error = nl_send_auto(socket, command);
@@ -84,11 +89,13 @@ Status exchange_with_kernel(nl_sock *socket, nl_msg *command, Exchange &exchange
     return error < 0 ? status_of(error) : Status();
 }
 
-Message command_message(int command, int flags) {
+Message command_message(int command, int flags)
+{
     return Message(nlmsg_alloc_simple(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command), flags));
 }
 
-Status take_device(std::span<const std::byte> answer, Exchange &exchange) {
+Status take_device(std::span<const std::byte> answer, Exchange &exchange)
+{
     Allocated<verbs_sysfs_dev> device = allocate<verbs_sysfs_dev>();
     if (!device)
         return ENOMEM;
@@ -98,11 +105,13 @@ Status take_device(std::span<const std::byte> answer, Exchange &exchange) {
     return status;
 }
 
-Status take_character_device(std::span<const std::byte> answer, Exchange &exchange) {
+Status take_character_device(std::span<const std::byte> answer, Exchange &exchange)
+{
     return parse_character_device(answer, *exchange.device);
 }
 
-Status list(nl_sock *socket, DeviceChain &devices) {
+Status list(nl_sock *socket, DeviceChain &devices)
+{
     // Devices that come or go in the middle make the kernel mark its answer as interrupted.
     constexpr int kAttempts = 5;
     Status status;
@@ -119,7 +128,8 @@ Status list(nl_sock *socket, DeviceChain &devices) {
     return status;
 }
 
-Status find_character_device(nl_sock *socket, verbs_sysfs_dev &device) {
+Status find_character_device(nl_sock *socket, verbs_sysfs_dev &device)
+{
     Message command = command_message(RDMA_NLDEV_CMD_GET_CHARDEV, 0);
     if (!command ||
         nla_put_u32(command.get(), RDMA_NLDEV_ATTR_DEV_INDEX, static_cast<uint32_t>(device.ibdev_idx)) < 0 ||
@@ -134,7 +144,8 @@ Status find_character_device(nl_sock *socket, verbs_sysfs_dev &device) {
 
 }  // namespace
 
-Result<DeviceChain> netlink_devices() {
+Result<DeviceChain> netlink_devices()
+{
     Socket socket(nl_socket_alloc());
     if (!socket)
         return Status(ENOMEM);

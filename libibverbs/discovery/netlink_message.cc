@@ -8,7 +8,7 @@
 #include <cstring>
 #include <optional>
 
-#include "discovery/sysfs_devices.hh"
+#include "discovery/node_type.hh"
 
 namespace verbs::discovery {
 namespace {
@@ -16,7 +16,8 @@ namespace {
 /// The attributes of a message. Each lookup walks them: messages have a dozen.
 class Attributes {
 public:
-    static std::optional<Attributes> of(std::span<const std::byte> message) {
+    static std::optional<Attributes> of(std::span<const std::byte> message)
+    {
         nlmsghdr header;
         if (message.size() < sizeof header)
             return std::nullopt;
@@ -27,7 +28,8 @@ public:
     }
 
     template <class T>
-    std::optional<T> number(uint16_t type) const {
+    std::optional<T> number(uint16_t type) const
+    {
         std::span<const std::byte> found = find(type);
         T value;
         if (found.size() < sizeof value)
@@ -37,7 +39,8 @@ public:
     }
 
     /// Copies a name that is a single component of a path.
-    bool name(uint16_t type, std::span<char> out) const {
+    bool name(uint16_t type, std::span<char> out) const
+    {
         std::span<const std::byte> found = find(type);
         size_t length = strnlen(reinterpret_cast<const char *>(found.data()), found.size());
         if (length == 0 || length >= out.size() || memchr(found.data(), '/', length) != nullptr)
@@ -50,7 +53,8 @@ public:
 private:
     explicit Attributes(std::span<const std::byte> payload) : payload_(payload) {}
 
-    std::span<const std::byte> find(uint16_t type) const {
+    std::span<const std::byte> find(uint16_t type) const
+    {
         for (std::span<const std::byte> rest = payload_; rest.size() >= sizeof(nlattr);) {
             nlattr attribute;
             memcpy(&attribute, rest.data(), sizeof attribute);
@@ -69,7 +73,8 @@ private:
 
 }  // namespace
 
-Status parse_device(std::span<const std::byte> message, verbs_sysfs_dev &device) {
+Status parse_device(std::span<const std::byte> message, verbs_sysfs_dev &device)
+{
     std::optional<Attributes> attributes = Attributes::of(message);
     if (!attributes)
         return EBADMSG;
@@ -91,7 +96,8 @@ Status parse_device(std::span<const std::byte> message, verbs_sysfs_dev &device)
     return {};
 }
 
-Status parse_character_device(std::span<const std::byte> message, verbs_sysfs_dev &device) {
+Status parse_character_device(std::span<const std::byte> message, verbs_sysfs_dev &device)
+{
     std::optional<Attributes> attributes = Attributes::of(message);
     if (!attributes)
         return EBADMSG;

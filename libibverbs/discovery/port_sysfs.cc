@@ -18,19 +18,22 @@ namespace {
 
 /// Reads ports/PORT/TABLE/INDEX.
 Result<size_t> read_entry(const verbs_sysfs_dev &device, uint32_t port, const char *table, uint32_t index,
-                          std::span<char> out) {
+                          std::span<char> out)
+{
     char path[PATH_MAX];
     if (!format_path(path, "%s/ports/%u/%s/%u", device.ibdev_path, port, table, index))
         return Status(ENAMETOOLONG);
     return read_sysfs_file(path, nullptr, out);
 }
 
-bool is_zero(const ibv_gid &gid) {
+bool is_zero(const ibv_gid &gid)
+{
     return gid.global.subnet_prefix == 0 && gid.global.interface_id == 0;
 }
 
 /// IB and RoCE version 1 share a name in sysfs.
-Result<ibv_gid_type> type_by_link_layer(const verbs_sysfs_dev &device, uint32_t port) {
+Result<ibv_gid_type> type_by_link_layer(const verbs_sysfs_dev &device, uint32_t port)
+{
     char path[PATH_MAX];
     char layer[32];
     if (!format_path(path, "%s/ports/%u/link_layer", device.ibdev_path, port))
@@ -43,7 +46,8 @@ Result<ibv_gid_type> type_by_link_layer(const verbs_sysfs_dev &device, uint32_t 
 
 }  // namespace
 
-Result<ibv_gid> read_gid(const verbs_sysfs_dev &device, uint32_t port, uint32_t index) {
+Result<ibv_gid> read_gid(const verbs_sysfs_dev &device, uint32_t port, uint32_t index)
+{
     char text[64];
     ibv_gid gid = {};
     Result<size_t> length = read_entry(device, port, "gids", index, text);
@@ -54,7 +58,8 @@ Result<ibv_gid> read_gid(const verbs_sysfs_dev &device, uint32_t port, uint32_t 
     return gid;
 }
 
-Result<ibv_gid_type> read_gid_type(const verbs_sysfs_dev &device, uint32_t port, uint32_t index) {
+Result<ibv_gid_type> read_gid_type(const verbs_sysfs_dev &device, uint32_t port, uint32_t index)
+{
     char text[32];
     Result<size_t> length = read_entry(device, port, "gid_attrs/types", index, text);
     if (length && strcmp(text, "RoCE v2") == 0)
@@ -75,7 +80,8 @@ Result<ibv_gid_type> read_gid_type(const verbs_sysfs_dev &device, uint32_t port,
     return type_by_link_layer(device, port);
 }
 
-Result<uint32_t> read_gid_ndev(const verbs_sysfs_dev &device, uint32_t port, uint32_t index) {
+Result<uint32_t> read_gid_ndev(const verbs_sysfs_dev &device, uint32_t port, uint32_t index)
+{
     char name[IF_NAMESIZE + 1];
     Result<size_t> length = read_entry(device, port, "gid_attrs/ndevs", index, name);
     if (length) {
@@ -96,7 +102,8 @@ Result<uint32_t> read_gid_ndev(const verbs_sysfs_dev &device, uint32_t port, uin
     return uint32_t{0};
 }
 
-Result<uint16_t> read_pkey(const verbs_sysfs_dev &device, uint32_t port, uint32_t index) {
+Result<uint16_t> read_pkey(const verbs_sysfs_dev &device, uint32_t port, uint32_t index)
+{
     char text[16];
     Result<size_t> length = read_entry(device, port, "pkeys", index, text);
     if (!length)

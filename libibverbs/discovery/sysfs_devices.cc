@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 
+#include "discovery/node_type.hh"
 #include "discovery/path.hh"
 #include "discovery/sysfs_file.hh"
 
@@ -21,12 +22,14 @@ struct CloseDirectory {
 };
 using Directory = std::unique_ptr<DIR, CloseDirectory>;
 
-bool is_before(const verbs_sysfs_dev &left, const verbs_sysfs_dev &right) {
+bool is_before(const verbs_sysfs_dev &left, const verbs_sysfs_dev &right)
+{
     return strverscmp(left.sysfs_name, right.sysfs_name) < 0;
 }
 
 /// The device behind one entry of class/infiniband_verbs: null if it is none, or is going away right now.
-Result<Allocated<verbs_sysfs_dev>> read_device(const char *class_dir, const char *name) {
+Result<Allocated<verbs_sysfs_dev>> read_device(const char *class_dir, const char *name)
+{
     Allocated<verbs_sysfs_dev> device = allocate<verbs_sysfs_dev>();
     if (!device)
         return Status(ENOMEM);
@@ -48,7 +51,8 @@ Result<Allocated<verbs_sysfs_dev>> read_device(const char *class_dir, const char
     return device;
 }
 
-uint32_t count_ports(const char *ibdev_path) {
+uint32_t count_ports(const char *ibdev_path)
+{
     char path[PATH_MAX];
     if (!format_path(path, "%s/ports", ibdev_path))
         return 0;
@@ -65,7 +69,8 @@ uint32_t count_ports(const char *ibdev_path) {
 
 }  // namespace
 
-Result<DeviceChain> sysfs_devices(const char *sysfs_root) {
+Result<DeviceChain> sysfs_devices(const char *sysfs_root)
+{
     char class_dir[PATH_MAX];
     if (!format_path(class_dir, "%s/class/infiniband_verbs", sysfs_root))
         return Status(ENAMETOOLONG);
@@ -91,7 +96,8 @@ Result<DeviceChain> sysfs_devices(const char *sysfs_root) {
     }
 }
 
-void read_missing_fields(verbs_sysfs_dev &device) {
+void read_missing_fields(verbs_sysfs_dev &device)
+{
     if (device.node_type == 0) {
         Result<uint64_t> type = read_sysfs_number(device.ibdev_path, "node_type", 10);
         device.node_type = type ? node_type_of(*type) : IBV_NODE_UNKNOWN;
@@ -107,11 +113,6 @@ void read_missing_fields(verbs_sysfs_dev &device) {
     }
     if (device.num_ports == 0)
         device.num_ports = count_ports(device.ibdev_path);
-}
-
-ibv_node_type node_type_of(uint64_t number) {
-    return number >= IBV_NODE_CA && number <= IBV_NODE_UNSPECIFIED ? static_cast<ibv_node_type>(number)
-                                                                   : IBV_NODE_UNKNOWN;
 }
 
 }  // namespace verbs::discovery

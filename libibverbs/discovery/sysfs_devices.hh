@@ -14,7 +14,4 @@ Result<DeviceChain> sysfs_devices(const char *sysfs_root);
 /// Fills from ibdev_path what `device` does not have yet: node_type, node_guid, num_ports.
 void read_missing_fields(verbs_sysfs_dev &device);
 
-/// The kernel's number of a node type as verbs have it; IBV_NODE_UNKNOWN for those they do not know.
-ibv_node_type node_type_of(uint64_t number);
-
 }  // namespace verbs::discovery

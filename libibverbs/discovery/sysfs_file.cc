@@ -25,7 +25,8 @@ constexpr char kDefaultRoot[] = "/sys";
 
 }  // namespace
 
-bool format_path(std::span<char> out, const char *format, ...) {
+bool format_path(std::span<char> out, const char *format, ...)
+{
     va_list args;
     va_start(args, format);
     int length = vsnprintf(out.data(), out.size(), format, args);
@@ -37,7 +38,8 @@ bool format_path(std::span<char> out, const char *format, ...) {
     return false;
 }
 
-const char *sysfs_root() {
+const char *sysfs_root()
+{
     const char *known = known_root.load(std::memory_order_acquire);
     if (known != nullptr)
         return known;
@@ -53,7 +55,8 @@ const char *sysfs_root() {
     return known;
 }
 
-Result<size_t> read_sysfs_file(const char *dir, const char *name, std::span<char> out) {
+Result<size_t> read_sysfs_file(const char *dir, const char *name, std::span<char> out)
+{
     char path[PATH_MAX];
     if (!format_path(path, "%s%s%s", dir, name != nullptr ? "/" : "", name != nullptr ? name : ""))
         return Status(ENAMETOOLONG);
@@ -80,7 +83,8 @@ Result<size_t> read_sysfs_file(const char *dir, const char *name, std::span<char
     return length;
 }
 
-Result<uint64_t> read_sysfs_number(const char *dir, const char *name, int base) {
+Result<uint64_t> read_sysfs_number(const char *dir, const char *name, int base)
+{
     char text[32];
     Result<size_t> length = read_sysfs_file(dir, name, text);
     if (!length)

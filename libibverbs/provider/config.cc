@@ -21,20 +21,23 @@ constexpr std::string_view kBlanks = " \t\r\v\f";
 constexpr off_t kMaxFileSize = off_t{1} << 20;
 
 /// Takes everything in front of the first of `separators` off `text`, and that separator too.
-std::string_view take_until(std::string_view &text, std::string_view separators) {
+std::string_view take_until(std::string_view &text, std::string_view separators)
+{
     size_t end = text.find_first_of(separators);
     std::string_view taken(text.data(), end == text.npos ? text.size() : end);
     text.remove_prefix(end == text.npos ? text.size() : end + 1);
     return taken;
 }
 
-std::string_view take_word(std::string_view &line) {
+std::string_view take_word(std::string_view &line)
+{
     size_t start = line.find_first_not_of(kBlanks);
     line.remove_prefix(start == line.npos ? line.size() : start);
     return take_until(line, kBlanks);
 }
 
-bool is_provider_name(std::string_view name) {
+bool is_provider_name(std::string_view name)
+{
     if (name.empty() || name.size() >= PATH_MAX)
         return false;
     for (char c : name)
@@ -43,7 +46,8 @@ bool is_provider_name(std::string_view name) {
     return name.front() == '/' || name.find('/') == name.npos;
 }
 
-void warn_of_line(const char *file, size_t number, std::string_view line) {
+void warn_of_line(const char *file, size_t number, std::string_view line)
+{
     char shown[48];
     size_t length = line.size() < sizeof shown ? line.size() : sizeof shown - 1;
     for (size_t i = 0; i < length; ++i)
@@ -54,7 +58,8 @@ void warn_of_line(const char *file, size_t number, std::string_view line) {
          file, number, shown);
 }
 
-Status read_config_file(const char *path, ProviderNames &names) {
+Status read_config_file(const char *path, ProviderNames &names)
+{
     // Non-blocking: a FIFO must not hold the program up until it turns out not to be a regular file.
     UniqueFd file(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat info;
@@ -93,7 +98,8 @@ public:
     explicit Entries(const char *directory) : count_(scandir(directory, &entries_, nullptr, alphasort)) {}
     Entries(const Entries &) = delete;
     Entries &operator=(const Entries &) = delete;
-    ~Entries() {
+    ~Entries()
+    {
         for (int i = 0; i < count_; ++i)
             free(entries_[i]);
         free(entries_);
@@ -108,12 +114,14 @@ private:
 
 }  // namespace
 
-ProviderNames::~ProviderNames() {
+ProviderNames::~ProviderNames()
+{
     while (first_ != nullptr)
         free(std::exchange(first_, first_->next));
 }
 
-Status ProviderNames::add(std::string_view name) {
+Status ProviderNames::add(std::string_view name)
+{
     NamedProvider **link = &first_;
     for (; *link != nullptr; link = &(*link)->next)
         if (name == (*link)->name)
@@ -126,7 +134,8 @@ Status ProviderNames::add(std::string_view name) {
     return {};
 }
 
-Status parse_config(std::string_view text, const char *file, ProviderNames &names) {
+Status parse_config(std::string_view text, const char *file, ProviderNames &names)
+{
     bool warned = false;
     for (size_t number = 1; !text.empty(); ++number) {
         std::string_view line = take_until(text, "\n");
@@ -145,7 +154,8 @@ Status parse_config(std::string_view text, const char *file, ProviderNames &name
     return {};
 }
 
-Status read_config_directory(const char *directory, ProviderNames &names) {
+Status read_config_directory(const char *directory, ProviderNames &names)
+{
     Entries entries(directory);
     if (entries.count() < 0) {
         if (errno == ENOMEM)
@@ -166,7 +176,8 @@ Status read_config_directory(const char *directory, ProviderNames &names) {
     return {};
 }
 
-Status parse_provider_list(std::string_view list, ProviderNames &names) {
+Status parse_provider_list(std::string_view list, ProviderNames &names)
+{
     while (!list.empty()) {
         std::string_view name = take_until(list, ":;");
         if (name.empty())

@@ -22,7 +22,8 @@ class ProviderNames {
 public:
     ProviderNames() = default;
     ProviderNames(ProviderNames &&other) noexcept : first_(std::exchange(other.first_, nullptr)) {}
-    ProviderNames &operator=(ProviderNames &&other) noexcept {
+    ProviderNames &operator=(ProviderNames &&other) noexcept
+    {
         std::swap(first_, other.first_);
         return *this;
     }

@@ -13,14 +13,16 @@
 namespace verbs::provider {
 namespace {
 
-verbs_device *next_of(const verbs_device &device) {
+verbs_device *next_of(const verbs_device &device)
+{
     if (device.entry.next == nullptr)
         return nullptr;
     return reinterpret_cast<verbs_device *>(reinterpret_cast<char *>(device.entry.next) -
                                             offsetof(verbs_device, entry));
 }
 
-ibv_transport_type transport_of(ibv_node_type type) {
+ibv_transport_type transport_of(ibv_node_type type)
+{
     switch (type) {
         case IBV_NODE_CA:
         case IBV_NODE_SWITCH:
@@ -40,7 +42,8 @@ ibv_transport_type transport_of(ibv_node_type type) {
 }
 
 /// The path of the device's entry in class/infiniband_verbs: in the same sysfs as ibdev_path.
-void format_dev_path(char (&path)[IBV_SYSFS_PATH_MAX], const verbs_sysfs_dev &found) {
+void format_dev_path(char (&path)[IBV_SYSFS_PATH_MAX], const verbs_sysfs_dev &found)
+{
     const char *tail = strstr(found.ibdev_path, "/class/infiniband/");
     size_t root_length = tail != nullptr ? static_cast<size_t>(tail - found.ibdev_path) : 0;
     int written = snprintf(path, sizeof path, "%.*s/class/infiniband_verbs/%s", static_cast<int>(root_length),
@@ -49,7 +52,8 @@ void format_dev_path(char (&path)[IBV_SYSFS_PATH_MAX], const verbs_sysfs_dev &fo
         path[0] = '\0';
 }
 
-bool contains(const discovery::DeviceChain &chain, const verbs_sysfs_dev &device) {
+bool contains(const discovery::DeviceChain &chain, const verbs_sysfs_dev &device)
+{
     for (const verbs_sysfs_dev *known = chain.first(); known != nullptr; known = chain.next(*known))
         if (discovery::same_device(*known, device))
             return true;
@@ -58,18 +62,21 @@ bool contains(const discovery::DeviceChain &chain, const verbs_sysfs_dev &device
 
 }  // namespace
 
-DeviceTable::~DeviceTable() {
+DeviceTable::~DeviceTable()
+{
     while (first_ != nullptr)
         device_unref(*std::exchange(first_, next_of(*first_)));
 }
 
-Status DeviceTable::start(const Places &places) {
+Status DeviceTable::start(const Places &places)
+{
     Status status = loader_.start(places);
     started_ = static_cast<bool>(status);
     return status;
 }
 
-void DeviceTable::refresh(discovery::DeviceChain found) {
+void DeviceTable::refresh(discovery::DeviceChain found)
+{
     discovery::DeviceChain unsupported;
     verbs_device *first = nullptr;
     list_node *last = nullptr;
@@ -102,7 +109,8 @@ void DeviceTable::refresh(discovery::DeviceChain found) {
 }
 
 /// Unlinks the device that is the same as this one, and gives it.
-verbs_device *DeviceTable::take(const verbs_sysfs_dev &same) {
+verbs_device *DeviceTable::take(const verbs_sysfs_dev &same)
+{
     for (verbs_device *device = first_; device != nullptr; device = next_of(*device)) {
         if (!discovery::same_device(*device->sysfs, same))
             continue;
@@ -119,7 +127,8 @@ verbs_device *DeviceTable::take(const verbs_sysfs_dev &same) {
 }
 
 /// Loads no more providers than it takes.
-Match DeviceTable::find_provider(verbs_sysfs_dev &device) {
+Match DeviceTable::find_provider(verbs_sysfs_dev &device)
+{
     Match match = match_registered(device);
     if (match.provider == nullptr) {
         loader_.load_for(device.driver_id);
@@ -132,7 +141,8 @@ Match DeviceTable::find_provider(verbs_sysfs_dev &device) {
     return match;
 }
 
-verbs_device *DeviceTable::make(Allocated<verbs_sysfs_dev> found, const verbs_device_ops &provider) {
+verbs_device *DeviceTable::make(Allocated<verbs_sysfs_dev> found, const verbs_device_ops &provider)
+{
     verbs_device *made = provider.alloc_device(found.get());
     if (made == nullptr) {
         warn(Audience::kEverybody, "%s is left out: provider %s could not set it up: %s", found->ibdev_name,
@@ -154,7 +164,8 @@ verbs_device *DeviceTable::make(Allocated<verbs_sysfs_dev> found, const verbs_de
 }
 
 /// Says once why a device is not listed, and what would help.
-void DeviceTable::report(const verbs_sysfs_dev &device, const Match &match) const {
+void DeviceTable::report(const verbs_sysfs_dev &device, const Match &match) const
+{
     if (match.misfit != nullptr) {
         const bool kernel_is_newer = device.abi_ver > match.misfit->match_max_abi_version;
         warn(Audience::kEverybody,
@@ -176,7 +187,8 @@ void DeviceTable::report(const verbs_sysfs_dev &device, const Match &match) cons
              device.ibdev_name);
 }
 
-Result<DeviceArray> DeviceTable::array() const {
+Result<DeviceArray> DeviceTable::array() const
+{
     DeviceArray result;
     for (const verbs_device *device = first_; device != nullptr; device = next_of(*device))
         ++result.count;

@@ -30,7 +30,8 @@ DeviceTable
 
 }  // namespace
 
-Result<DeviceArray> list_devices() {
+Result<DeviceArray> list_devices()
+{
     Lock lock(table_lock);
     Result<discovery::DeviceChain> found = discovery::discover_devices();
     if (!found)
@@ -48,11 +49,13 @@ Result<DeviceArray> list_devices() {
     return table->array();
 }
 
-void device_ref(verbs_device &device) {
+void device_ref(verbs_device &device)
+{
     __atomic_fetch_add(&device.refcount, 1, __ATOMIC_RELAXED);
 }
 
-void device_unref(verbs_device &device) {
+void device_unref(verbs_device &device)
+{
     if (__atomic_sub_fetch(&device.refcount, 1, __ATOMIC_ACQ_REL) != 0)
         return;
     Allocated<verbs_sysfs_dev> sysfs(device.sysfs);

@@ -22,14 +22,16 @@ namespace {
 #define VERBS_TEXT(number) VERBS_TEXT_OF(number)
 constexpr char kEnding[] = "-rdmav" VERBS_TEXT(VERBS_PROVIDER_ABI) ".so";
 
-bool ends_with(const char *text, const char *ending) {
+bool ends_with(const char *text, const char *ending)
+{
     size_t length = strlen(text);
     size_t ending_length = strlen(ending);
     return length >= ending_length && strcmp(text + length - ending_length, ending) == 0;
 }
 
 /// Whether a registered provider lies in the object that `handle` stands for.
-bool has_registered(void *handle) {
+bool has_registered(void *handle)
+{
     link_map *plugin = nullptr;
     if (dlinfo(handle, RTLD_DI_LINKMAP, &plugin) != 0)
         return false;
@@ -43,7 +45,8 @@ bool has_registered(void *handle) {
     return false;
 }
 
-const Registration *last_registered() {
+const Registration *last_registered()
+{
     const Registration *last = registered_drivers();
     while (last != nullptr && last->next != nullptr)
         last = last->next;
@@ -51,7 +54,8 @@ const Registration *last_registered() {
 }
 
 /// Loads the file, or what the linker finds under this name. The plugin stays for good: its devices may.
-bool load_file(const char *path, Audience audience) {
+bool load_file(const char *path, Audience audience)
+{
     const Registration *last = last_registered();
     void *handle = dlopen(path, RTLD_NOW);
     if (handle == nullptr) {
@@ -70,7 +74,8 @@ bool load_file(const char *path, Audience audience) {
 enum class Outcome { kLoaded, kBroken, kAbsent };
 
 /// Loads the file if it exists. What it is comes first: opening a FIFO would never end.
-Outcome load_path(const char *path) {
+Outcome load_path(const char *path)
+{
     struct stat info;
     if (stat(path, &info) != 0) {
         if (errno == ENOENT || errno == ENOTDIR)
@@ -86,7 +91,8 @@ Outcome load_path(const char *path) {
 }
 
 /// "rxe" of "rxe", "/opt/librxe" and "/opt/librxe-rdmav65.so".
-bool is_named(const NamedProvider &provider, const char *wanted) {
+bool is_named(const NamedProvider &provider, const char *wanted)
+{
     const char *slash = strrchr(provider.name, '/');
     const char *name = slash != nullptr ? slash + 1 : provider.name;
     if (slash != nullptr && strncmp(name, "lib", 3) == 0)
@@ -99,7 +105,8 @@ bool is_named(const NamedProvider &provider, const char *wanted) {
 
 }  // namespace
 
-const char *provider_for(uint32_t driver_id) {
+const char *provider_for(uint32_t driver_id)
+{
     switch (driver_id) {
         case RDMA_DRIVER_MLX5:
             return "mlx5";
@@ -140,7 +147,8 @@ const char *provider_for(uint32_t driver_id) {
     }
 }
 
-bool load_plugin(const char *name, const Places &places) {
+bool load_plugin(const char *name, const Places &places)
+{
     char path[PATH_MAX];
     if (name[0] == '/') {
         snprintf(path, sizeof path, "%s%s", name, ends_with(name, ".so") ? "" : kEnding);
@@ -161,12 +169,14 @@ bool load_plugin(const char *name, const Places &places) {
     return load_file(path, Audience::kWhoAsked);
 }
 
-void Loader::load(NamedProvider &provider) {
+void Loader::load(NamedProvider &provider)
+{
     if (!std::exchange(provider.tried, true))
         load_plugin(provider.name, places_);
 }
 
-Status Loader::start(const Places &places) {
+Status Loader::start(const Places &places)
+{
     places_ = places;
     if (places.environment != nullptr)
         if (Status status = parse_provider_list(places.environment, names_); !status)
@@ -180,7 +190,8 @@ Status Loader::start(const Places &places) {
     return {};
 }
 
-void Loader::load_for(uint32_t driver_id) {
+void Loader::load_for(uint32_t driver_id)
+{
     const char *wanted = provider_for(driver_id);
     if (wanted == nullptr)
         return;
@@ -189,7 +200,8 @@ void Loader::load_for(uint32_t driver_id) {
             load(*provider);
 }
 
-void Loader::load_all() {
+void Loader::load_all()
+{
     for (NamedProvider *provider = names_.first(); provider != nullptr; provider = provider->next)
         load(*provider);
 }

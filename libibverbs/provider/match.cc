@@ -21,7 +21,8 @@ struct PciId {
     uint16_t device;
 };
 
-std::optional<PciId> pci_id(verbs_sysfs_dev &device) {
+std::optional<PciId> pci_id(verbs_sysfs_dev &device)
+{
     discovery::read_modalias(device);
     unsigned vendor = 0;
     unsigned model = 0;
@@ -38,25 +39,29 @@ std::optional<PciId> pci_id(verbs_sysfs_dev &device) {
     return PciId{static_cast<uint16_t>(vendor), static_cast<uint16_t>(model)};
 }
 
-bool knows_drivers(const verbs_match_ent *table) {
+bool knows_drivers(const verbs_match_ent *table)
+{
     for (const verbs_match_ent *row = table; row->kind != VERBS_MATCH_SENTINEL; ++row)
         if (row->kind == VERBS_MATCH_DRIVER_ID)
             return true;
     return false;
 }
 
-bool fits_name(const char *pattern, const verbs_sysfs_dev &device) {
+bool fits_name(const char *pattern, const verbs_sysfs_dev &device)
+{
     char name[sizeof kNamePrefix + sizeof device.ibdev_name];
     snprintf(name, sizeof name, "%s%s", kNamePrefix, device.ibdev_name);
     return fnmatch(pattern, name, 0) == 0;
 }
 
-bool fits_modalias(const char *pattern, verbs_sysfs_dev &device) {
+bool fits_modalias(const char *pattern, verbs_sysfs_dev &device)
+{
     discovery::read_modalias(device);
     return device.modalias[0] != '\0' && fnmatch(pattern, device.modalias, 0) == 0;
 }
 
-const verbs_match_ent *fitting_row(const verbs_match_ent *table, verbs_sysfs_dev &device) {
+const verbs_match_ent *fitting_row(const verbs_match_ent *table, verbs_sysfs_dev &device)
+{
     const bool goes_by_name = device.driver_id == 0 || !knows_drivers(table);
     for (const verbs_match_ent *row = table; row->kind != VERBS_MATCH_SENTINEL; ++row) {
         bool fits = false;
@@ -83,7 +88,8 @@ const verbs_match_ent *fitting_row(const verbs_match_ent *table, verbs_sysfs_dev
 
 }  // namespace
 
-bool is_match(const verbs_device_ops &ops, verbs_sysfs_dev &device) {
+bool is_match(const verbs_device_ops &ops, verbs_sysfs_dev &device)
+{
     device.match = nullptr;
     if (ops.match_device != nullptr) {
         discovery::read_modalias(device);
@@ -94,11 +100,13 @@ bool is_match(const verbs_device_ops &ops, verbs_sysfs_dev &device) {
     return device.match != nullptr;
 }
 
-bool speaks_abi_of(const verbs_device_ops &ops, const verbs_sysfs_dev &device) {
+bool speaks_abi_of(const verbs_device_ops &ops, const verbs_sysfs_dev &device)
+{
     return device.abi_ver >= ops.match_min_abi_version && device.abi_ver <= ops.match_max_abi_version;
 }
 
-Match match_registered(verbs_sysfs_dev &device) {
+Match match_registered(verbs_sysfs_dev &device)
+{
     Match found;
     for (const Registration *driver = registered_drivers(); driver != nullptr; driver = driver->next) {
         if (!is_match(*driver->ops, device))

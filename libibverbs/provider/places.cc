@@ -16,7 +16,8 @@ char own_config[PATH_MAX];
 char own_providers[PATH_MAX];
 
 /// The directory of the file that this code was loaded from.
-bool find_own_directory(char (&directory)[PATH_MAX]) {
+bool find_own_directory(char (&directory)[PATH_MAX])
+{
     Dl_info info;
     if (dladdr(own_config, &info) == 0 || realpath(info.dli_fname, directory) == nullptr)
         return false;
@@ -27,14 +28,16 @@ bool find_own_directory(char (&directory)[PATH_MAX]) {
     return true;
 }
 
-const char *beside(const char *directory, const char *name, char (&path)[PATH_MAX]) {
+const char *beside(const char *directory, const char *name, char (&path)[PATH_MAX])
+{
     return snprintf(path, sizeof path, "%s/%s", directory, name) < static_cast<int>(sizeof path) ? path
                                                                                                  : nullptr;
 }
 
 }  // namespace
 
-Places process_places() {
+Places process_places()
+{
     Places places = {
         .environment = secure_getenv("RDMAV_DRIVERS"),
         .config_directories = {nullptr, VERBS_CONFIG_DIR},

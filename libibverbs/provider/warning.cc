@@ -11,7 +11,8 @@
 
 namespace verbs::provider {
 
-void warn(Audience audience, const char *format, ...) {
+void warn(Audience audience, const char *format, ...)
+{
     ErrnoGuard keep;
     va_list args;
     va_start(args, format);
