@@ -22,8 +22,8 @@ VERBS_EXPORT ibv_context *verbs_open_device(ibv_device *device, void *private_da
                    device->name, device->dev_name, strerror(fd.error()));
         return verbs::null_with(fd.error());
     }
-    verbs_context *vctx = opened.ops->alloc_context(device, fd->release(), private_data);
-    return vctx != nullptr ? &vctx->context : nullptr;
+    return verbs::provider::context_of(*opened.ops,
+                                       opened.ops->alloc_context(device, fd->release(), private_data));
 }
 
 VERBS_EXPORT ibv_context *ibv_open_device(ibv_device *device)
@@ -50,10 +50,11 @@ VERBS_EXPORT ibv_context *ibv_import_device(int cmd_fd)
                 error = EOPNOTSUPP;
             } else if (int fd = fcntl(cmd_fd, F_DUPFD_CLOEXEC, 0); fd < 0) {
                 error = errno;
-            } else if (verbs_context *vctx = candidate.ops->import_context(device, fd); vctx != nullptr) {
-                context = &vctx->context;
             } else {
-                error = errno;
+                context =
+                    verbs::provider::context_of(*candidate.ops, candidate.ops->import_context(device, fd));
+                if (context == nullptr)
+                    error = errno;
             }
         }
         verbs::provider::device_unref(candidate);

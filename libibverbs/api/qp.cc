@@ -4,6 +4,7 @@
 
 #include "base/export.hh"
 #include "provider/context.hh"
+#include "provider/layouts/qp.hh"
 
 using verbs::provider::ops;
 
@@ -15,7 +16,7 @@ VERBS_EXPORT ibv_qp *ibv_create_qp(ibv_pd *pd, ibv_qp_init_attr *qp_init_attr)
 VERBS_EXPORT ibv_qp_ex *ibv_qp_to_qp_ex(ibv_qp *qp)
 {
     auto *vqp = reinterpret_cast<verbs_qp *>(qp);
-    return (vqp->comp_mask & VERBS_QP_EX) != 0 ? &vqp->qp_ex : nullptr;
+    return (verbs::provider::qp_comp_mask(*vqp, qp->context) & VERBS_QP_EX) != 0 ? &vqp->qp_ex : nullptr;
 }
 
 VERBS_EXPORT int ibv_query_qp(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask, ibv_qp_init_attr *init_attr)

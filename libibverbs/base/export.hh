@@ -8,14 +8,17 @@
 
 /// Exports `function`, defined in the same file, once more under a non-default version that older releases used:
 /// VERBS_EXPORT_ALSO(ibv_query_gid_type, IBVERBS_PRIVATE_34). Non-default: new programs cannot link to it.
+#define VERBS_EXPORT_ALSO(function, version) VERBS_EXPORT_AS(function, function, version)
+
+/// Exports `function`, defined in the same file with VERBS_EXPORT, as `name` under a non-default version: what older
+/// releases called `name` and whose parameters differed from today's.
 #if defined(__clang__)
-#define VERBS_EXPORT_ALSO(function, version)                                      \
+#define VERBS_EXPORT_AS(function, name, version)                                  \
     VERBS_EXPORT                                                                  \
     __attribute__((alias(#function))) decltype(function) function##_at_##version; \
-    asm(".symver " #function "_at_" #version "," #function "@" #version)
+    asm(".symver " #function "_at_" #version "," #name "@" #version)
 #else
-#define VERBS_EXPORT_ALSO(function, version) \
-    VERBS_EXPORT                             \
-    __attribute__((alias(#function),         \
-                   symver(#function "@" #version))) decltype(function) function##_at_##version
+#define VERBS_EXPORT_AS(function, name, version) \
+    VERBS_EXPORT                                 \
+    __attribute__((alias(#function), symver(#name "@" #version))) decltype(function) function##_at_##version
 #endif

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -11,6 +12,7 @@
 #include "base/unique_fd.hh"
 #include "provider/devices.hh"
 #include "provider/ops.hh"
+#include "provider/registry.hh"
 
 namespace verbs::provider {
 namespace {
@@ -18,13 +20,15 @@ namespace {
 /// Every inline verb that asks for a port comes here, with the size of the structure that its program knows.
 int query_port(ibv_context *context, uint8_t port_num, ibv_port_attr *attr, size_t attr_size)
 {
-    if (attr_size >= sizeof *attr)
-        return ops(context).query_port(context, port_num, attr);
+    // Providers of older ABIs fill less than there is.
     ibv_port_attr whole = {};
     int error = ops(context).query_port(context, port_num, &whole);
-    if (error == 0)
-        std::memcpy(attr, &whole, attr_size);
-    return error;
+    if (error != 0)
+        return error;
+    size_t known = std::min(attr_size, sizeof whole);
+    std::memcpy(attr, &whole, known);
+    std::memset(reinterpret_cast<char *>(attr) + known, 0, attr_size - known);
+    return 0;
 }
 
 ibv_cq_ex *create_cq_ex(ibv_context *context, ibv_cq_init_attr_ex *attr)
@@ -39,19 +43,26 @@ ibv_cq_ex *create_cq_ex(ibv_context *context, ibv_cq_init_attr_ex *attr)
 
 }  // namespace
 
-Status context_init(verbs_context &vctx, ibv_device &device, int cmd_fd, uint32_t driver_id)
+ibv_context *context_of(const verbs_device_ops &provider, verbs_context *handed_out)
+{
+    return handed_out != nullptr ? public_context(layout_of(provider), handed_out) : nullptr;
+}
+
+Status context_init(ibv_context &context, const Layout &layout, ibv_device &device, int cmd_fd,
+                    uint32_t driver_id)
 {
     UniqueFd owned_fd(cmd_fd);
     void *memory = std::calloc(1, sizeof(verbs_ex_private));
     if (memory == nullptr)
         return ENOMEM;
-    vctx.priv = new (memory) verbs_ex_private{.ops = {}, .channel = uverbs::Channel(cmd_fd, driver_id)};
-    vctx.sz = sizeof vctx;
+    verbs_context &vctx = extended(&context);
+    vctx.priv = new (memory)
+        verbs_ex_private{.ops = {}, .channel = uverbs::Channel(cmd_fd, driver_id), .layout = &layout};
+    vctx.sz = layout.context_size;
     set_ops(vctx, kDefaultOps);
     vctx.query_port = query_port;
     vctx.create_cq_ex = create_cq_ex;
 
-    ibv_context &context = vctx.context;
     context.device = &device;
     context.cmd_fd = owned_fd.release();
     context.async_fd = -1;
@@ -61,14 +72,13 @@ Status context_init(verbs_context &vctx, ibv_device &device, int cmd_fd, uint32_
     return {};
 }
 
-void context_uninit(verbs_context &vctx)
+void context_uninit(ibv_context &context)
 {
     ErrnoGuard keep;
-    ibv_context &context = vctx.context;
     UniqueFd(context.async_fd).reset();
     UniqueFd(context.cmd_fd).reset();
     pthread_mutex_destroy(&context.mutex);
-    std::free(vctx.priv);
+    std::free(extended(&context).priv);
     device_unref(*verbs_get_device(context.device));
 }
 

@@ -69,14 +69,17 @@ constinit const verbs_context_ops kDefaultOps = make_default_ops();
 void set_ops(verbs_context &vctx, const verbs_context_ops &ops)
 {
     verbs_context_ops &table = private_of(vctx).ops;
+    // In front of the members that the context has lies what is not the library's.
+    const size_t front = sizeof vctx - vctx.sz;
     ibv_context_ops &data = vctx.context.ops;
 #define OP(name)  \
     if (ops.name) \
         table.name = ops.name;
-#define OP_EXTENDED(name, member) \
-    if (ops.name) {               \
-        table.name = ops.name;    \
-        vctx.member = ops.name;   \
+#define OP_EXTENDED(name, member)                     \
+    if (ops.name) {                                   \
+        table.name = ops.name;                        \
+        if (offsetof(verbs_context, member) >= front) \
+            vctx.member = ops.name;                   \
     }
 #define OP_DATA(name)          \
     if (ops.name) {            \

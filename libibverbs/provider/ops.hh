@@ -12,7 +12,7 @@ namespace verbs::provider {
 extern const verbs_context_ops kDefaultOps;
 
 /// Puts the ops that `ops` has (those that are not null) into the context's table and into the members that
-/// inline verbs call.
+/// inline verbs call, as far as the context has those.
 void set_ops(verbs_context &vctx, const verbs_context_ops &ops);
 
 }  // namespace verbs::provider

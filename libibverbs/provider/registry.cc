@@ -14,13 +14,14 @@ std::atomic<const Registration *> first{nullptr};
 
 }  // namespace
 
-void register_driver(const verbs_device_ops *ops) {
+void register_driver(const verbs_device_ops *ops, const Layout &layout)
+{
     Allocated<void> memory(malloc(sizeof(Registration)));
     if (!memory) {
         log(LogLevel::kError, "no memory to register provider %s", ops->name);
         return;
     }
-    auto *added = new (memory.get()) Registration{ops, nullptr};
+    auto *added = new (memory.get()) Registration{ops, &layout, nullptr};
     auto *link = &first;
     while (true) {
         const Registration *there = nullptr;
@@ -34,8 +35,17 @@ void register_driver(const verbs_device_ops *ops) {
     }
 }
 
-const Registration *registered_drivers() {
+const Registration *registered_drivers()
+{
     return first.load(std::memory_order_acquire);
+}
+
+const Layout &layout_of(const verbs_device_ops &ops)
+{
+    for (const Registration *driver = registered_drivers(); driver != nullptr; driver = driver->next)
+        if (driver->ops == &ops)
+            return *driver->layout;
+    return kNativeLayout;
 }
 
 }  // namespace verbs::provider

@@ -6,18 +6,24 @@
 
 #include <atomic>
 
+#include "provider/layouts/layout.hh"
+
 namespace verbs::provider {
 
 /// A registered provider. Lives as long as the process.
 struct Registration {
     const verbs_device_ops *ops;
+    const Layout *layout;                    ///< of the objects that the provider makes
     std::atomic<const Registration *> next;  ///< registered after this one; null at the end
 };
 
 /// Records `ops`; once, however often it is called. Any thread: constructors of plugins call it inside dlopen.
-void register_driver(const verbs_device_ops *ops);
+void register_driver(const verbs_device_ops *ops, const Layout &layout = kNativeLayout);
 
 /// The provider that registered first, or null.
 const Registration *registered_drivers();
+
+/// The layout with which a provider registered; ours for one that did not.
+const Layout &layout_of(const verbs_device_ops &ops);
 
 }  // namespace verbs::provider

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // For providers: setting a context up and taking it down, its ops, its log.
-#include <infiniband/driver.h>
-
-#include <cstdarg>
+#include "provider_api/context.hh"
 
 #include "base/export.hh"
 #include "base/log.hh"
@@ -13,25 +11,59 @@
 #include "uverbs/context.hh"
 
 using verbs::provider::channel;
+using verbs::provider::kNativeLayout;
+
+namespace verbs::provider_api {
+
+void *context_alloc(const provider::Layout &layout, ibv_device &device, int cmd_fd, size_t size,
+                    size_t offset, uint32_t driver_id)
+{
+    UniqueFd owned_fd(cmd_fd);
+    Allocated<char> memory(static_cast<char *>(std::calloc(1, size)));
+    if (!memory)
+        return null_with(ENOMEM);
+    ibv_context &context = *provider::public_context(layout, memory.get() + offset);
+    if (Status status = provider::context_init(context, layout, device, owned_fd.release(), driver_id);
+        !status)
+        return null_with(status.error());
+    return memory.release();
+}
+
+int context_get(ibv_context &context, struct ibv_get_context *cmd, size_t cmd_size,
+                ib_uverbs_get_context_resp *resp, size_t resp_size)
+{
+    Result<uverbs::ContextInfo> info =
+        uverbs::context_get(channel(&context), driver_data(cmd, cmd_size, resp, resp_size));
+    if (!info)
+        return info.error();
+    context.async_fd = info->async_fd.release();
+    context.num_comp_vectors = static_cast<int>(info->num_comp_vectors);
+    verbs_get_device(context.device)->core_support = info->core_support;
+    return 0;
+}
+
+void context_log(const ibv_context *context, uint32_t level, const char *format, va_list args)
+{
+    auto at = static_cast<LogLevel>(level);
+    if (!log_enabled(at))
+        return;
+    char text[768];
+    vsnprintf(text, sizeof text, format, args);
+    log(at, "%s: %s", context != nullptr ? context->device->name : "provider", text);
+}
+
+}  // namespace verbs::provider_api
 
 VERBS_EXPORT void *_verbs_init_and_alloc_context(ibv_device *device, int cmd_fd, size_t alloc_size,
                                                  verbs_context *context_offset, uint32_t driver_id)
 {
-    verbs::UniqueFd owned_fd(cmd_fd);
-    verbs::Allocated<char> memory(static_cast<char *>(std::calloc(1, alloc_size)));
-    if (!memory)
-        return verbs::null_with(ENOMEM);
-    auto *vctx =
-        reinterpret_cast<verbs_context *>(memory.get() + reinterpret_cast<uintptr_t>(context_offset));
-    if (verbs::Status status = verbs::provider::context_init(*vctx, *device, owned_fd.release(), driver_id);
-        !status)
-        return verbs::null_with(status.error());
-    return memory.release();
+    return verbs::provider_api::context_alloc(kNativeLayout, *device, cmd_fd, alloc_size,
+                                              reinterpret_cast<uintptr_t>(context_offset), driver_id);
 }
 
 VERBS_EXPORT void verbs_uninit_context(verbs_context *vctx)
 {
-    verbs::provider::context_uninit(*vctx);
+    verbs::provider::context_uninit(vctx->context);
 }
 
 VERBS_EXPORT void verbs_set_ops(verbs_context *vctx, const verbs_context_ops *ops)
@@ -42,26 +74,13 @@ VERBS_EXPORT void verbs_set_ops(verbs_context *vctx, const verbs_context_ops *op
 VERBS_EXPORT int ibv_cmd_get_context(verbs_context *vctx, struct ibv_get_context *cmd, size_t cmd_size,
                                      ibv_fd_arr * /*fds*/, ib_uverbs_get_context_resp *resp, size_t resp_size)
 {
-    ibv_context &context = vctx->context;
-    verbs::Result<verbs::uverbs::ContextInfo> info = verbs::uverbs::context_get(
-        channel(&context), verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
-    if (!info)
-        return info.error();
-    context.async_fd = info->async_fd.release();
-    context.num_comp_vectors = static_cast<int>(info->num_comp_vectors);
-    verbs_get_device(context.device)->core_support = info->core_support;
-    return 0;
+    return verbs::provider_api::context_get(vctx->context, cmd, cmd_size, resp, resp_size);
 }
 
 VERBS_EXPORT void __verbs_log(verbs_context *ctx, uint32_t level, const char *fmt, ...)
 {
-    auto at = static_cast<verbs::LogLevel>(level);
-    if (!verbs::log_enabled(at))
-        return;
-    char text[768];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    verbs::provider_api::context_log(ctx != nullptr ? &ctx->context : nullptr, level, fmt, args);
     va_end(args);
-    verbs::log(at, "%s: %s", ctx != nullptr ? ctx->context.device->name : "provider", text);
 }

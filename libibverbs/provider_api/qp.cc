@@ -6,6 +6,7 @@
 
 #include "base/export.hh"
 #include "provider/context.hh"
+#include "provider/layouts/qp.hh"
 #include "provider_api/command.hh"
 
 using verbs::provider::channel;
@@ -64,10 +65,8 @@ int create(ibv_context *context, verbs_qp &vqp, ibv_qp_init_attr_ex &attr,
     qp.events_completed = 0;
     pthread_mutex_init(&qp.mutex, nullptr);
     pthread_cond_init(&qp.cond, nullptr);
-    if (xrcd != nullptr) {
-        vqp.comp_mask |= VERBS_QP_XRCD;
-        vqp.xrcd = xrcd;
-    }
+    if (xrcd != nullptr)
+        verbs::provider::qp_set_xrcd(vqp, context, xrcd);
     attr.cap = info->cap;
     return 0;
 }
