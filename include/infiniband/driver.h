@@ -373,6 +373,10 @@ const char *ibv_get_sysfs_path(void);
  */
 int ibv_read_sysfs_file(const char *dir, const char *file, char *buf, size_t size);
 
+/* The same for the file that fnfmt and what follows name, below the device's sysfs directory. */
+int ibv_read_ibdev_sysfs_file(char *buf, size_t size, struct verbs_sysfs_dev *sysfs_dev, const char *fnfmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
 /* ---- log ---- */
 
 enum { VERBS_LOG_LEVEL_NONE, VERBS_LOG_ERR, VERBS_LOG_WARN, VERBS_LOG_INFO, VERBS_LOG_DEBUG };
@@ -422,10 +426,16 @@ VERBS_COMMAND(ibv_create_cq_ex, ex_hdr, ib_uverbs_ex_create_cq);
 VERBS_COMMAND(ibv_create_qp, ib_uverbs_cmd_hdr, ib_uverbs_create_qp);
 VERBS_COMMAND(ibv_create_qp_ex, ex_hdr, ib_uverbs_ex_create_qp);
 VERBS_COMMAND(ibv_create_srq, ib_uverbs_cmd_hdr, ib_uverbs_create_srq);
+VERBS_COMMAND(ibv_create_wq, ex_hdr, ib_uverbs_ex_create_wq);
+VERBS_COMMAND(ibv_create_xsrq, ib_uverbs_cmd_hdr, ib_uverbs_create_xsrq);
 VERBS_COMMAND(ibv_get_context, ib_uverbs_cmd_hdr, ib_uverbs_get_context);
+VERBS_COMMAND(ibv_modify_cq, ex_hdr, ib_uverbs_ex_modify_cq);
 VERBS_COMMAND(ibv_modify_qp, ib_uverbs_cmd_hdr, ib_uverbs_modify_qp);
 VERBS_COMMAND(ibv_modify_qp_ex, ex_hdr, ib_uverbs_ex_modify_qp);
 VERBS_COMMAND(ibv_modify_srq, ib_uverbs_cmd_hdr, ib_uverbs_modify_srq);
+VERBS_COMMAND(ibv_modify_wq, ex_hdr, ib_uverbs_ex_modify_wq);
+VERBS_COMMAND(ibv_open_qp, ib_uverbs_cmd_hdr, ib_uverbs_open_qp);
+VERBS_COMMAND(ibv_open_xrcd, ib_uverbs_cmd_hdr, ib_uverbs_open_xrcd);
 VERBS_COMMAND(ibv_query_port, ib_uverbs_cmd_hdr, ib_uverbs_query_port);
 VERBS_COMMAND(ibv_query_qp, ib_uverbs_cmd_hdr, ib_uverbs_query_qp);
 VERBS_COMMAND(ibv_query_srq, ib_uverbs_cmd_hdr, ib_uverbs_query_srq);
@@ -433,8 +443,43 @@ VERBS_COMMAND(ibv_reg_mr, ib_uverbs_cmd_hdr, ib_uverbs_reg_mr);
 VERBS_COMMAND(ibv_rereg_mr, ib_uverbs_cmd_hdr, ib_uverbs_rereg_mr);
 VERBS_COMMAND(ibv_resize_cq, ib_uverbs_cmd_hdr, ib_uverbs_resize_cq);
 
-/* Attributes of a driver's own, appended to the command; NULL where there are none. */
-struct ibv_command_buffer;
+/*
+ * Part of an ioctl command: attributes that a provider filled in, from hdr.attrs up to next_attr, with room for
+ * more up to last_attr. The attributes stand directly behind the buffer in memory. Buffers are linked through
+ * `next`; a command is the attributes of all of them.
+ *
+ * As the argument `driver` or `link` of an ibv_cmd_* function it holds the driver's own attributes of the
+ * command, behind those of the library; NULL where there are none. The kernel's answers in the attributes
+ * (handles of new objects, UVERBS_ATTR_F_VALID_OUTPUT) are there when the function returns 0.
+ */
+struct ibv_command_buffer {
+    struct ibv_command_buffer *next;
+    struct ib_uverbs_attr *next_attr;
+    struct ib_uverbs_attr *last_attr;
+    uint8_t uhw_in_idx;  /* which attribute is the driver's plain request; 0xff: none */
+    uint8_t uhw_out_idx; /* and its answer */
+    uint8_t uhw_in_headroom_dwords;
+    uint8_t uhw_out_headroom_dwords;
+    uint8_t buffer_error : 1;         /* an attribute could not be filled in: the command fails with ENOMEM */
+    uint8_t fallback_require_ex : 1;  /* has what only an extended write command can carry */
+    uint8_t fallback_ioctl_only : 1;  /* has what no write command can carry */
+    struct ib_uverbs_ioctl_hdr hdr;   /* object_id and method_id of the first buffer name the command */
+};
+
+/*
+ * Issues the command that starts at `cmd`; the library fills in the rest of its header. 0 or a positive errno
+ * value.
+ */
+int execute_ioctl(struct ibv_context *context, struct ibv_command_buffer *cmd);
+
+/* num_attrs and the number of attributes in all buffers of the chain `link`, which may be NULL. */
+unsigned int __ioctl_final_num_attrs(unsigned int num_attrs, struct ibv_command_buffer *link);
+
+/*
+ * Whether destroying an object of a device that is gone (EIO) counts as success: the kernel has destroyed it by
+ * then. Set from the environment variable RDMAV_ALLOW_DISASSOC_DESTROY.
+ */
+extern bool verbs_allow_disassociate_destroy;
 
 /* File descriptors that a command is to be issued with; NULL for the context's own. */
 struct ibv_fd_arr {
@@ -467,6 +512,8 @@ int ibv_cmd_get_context(struct verbs_context *vctx, struct ibv_get_context *cmd,
 int ibv_cmd_query_device_any(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
                              struct ibv_device_attr_ex *attr, size_t attr_size,
                              struct ib_uverbs_ex_query_device_resp *resp, size_t *resp_size);
+/* Issues the query for an imported context, with the driver's attributes; fills num_comp_vectors. */
+int ibv_cmd_query_context(struct ibv_context *context, struct ibv_command_buffer *driver);
 int ibv_cmd_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *port_attr,
                        struct ibv_query_port *cmd, size_t cmd_size);
 
@@ -481,6 +528,18 @@ int ibv_cmd_rereg_mr(struct verbs_mr *vmr, uint32_t flags, void *addr, size_t le
                      int access, struct ibv_pd *pd, struct ibv_rereg_mr *cmd, size_t cmd_size,
                      struct ib_uverbs_rereg_mr_resp *resp, size_t resp_size);
 int ibv_cmd_dereg_mr(struct verbs_mr *vmr);
+/* Fills the keys and the length of an MR that another process registered, from its handle. */
+int ibv_cmd_query_mr(struct ibv_pd *pd, struct verbs_mr *vmr, uint32_t mr_handle);
+int ibv_cmd_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
+                      struct ibv_sge *sg_list, uint32_t num_sge);
+int ibv_cmd_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd, int access,
+                          struct verbs_mr *vmr, struct ibv_command_buffer *driver);
+int ibv_cmd_reg_dm_mr(struct ibv_pd *pd, struct verbs_dm *dm, uint64_t offset, size_t length,
+                      unsigned int access, struct verbs_mr *vmr, struct ibv_command_buffer *link);
+
+int ibv_cmd_alloc_dm(struct ibv_context *context, const struct ibv_alloc_dm_attr *dm_attr, struct verbs_dm *dm,
+                     struct ibv_command_buffer *link);
+int ibv_cmd_free_dm(struct verbs_dm *dm);
 
 int ibv_cmd_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type, struct ibv_mw *mw, struct ibv_alloc_mw *cmd,
                      size_t cmd_size, struct ib_uverbs_alloc_mw_resp *resp, size_t resp_size);
@@ -497,6 +556,8 @@ int ibv_cmd_create_cq_ex(struct ibv_context *context, const struct ibv_cq_init_a
                          struct ib_uverbs_ex_create_cq_resp *resp, size_t resp_size, uint32_t cmd_flags);
 int ibv_cmd_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int ibv_cmd_req_notify_cq(struct ibv_cq *cq, int solicited_only);
+int ibv_cmd_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr, struct ibv_modify_cq *cmd,
+                      size_t cmd_size);
 int ibv_cmd_resize_cq(struct ibv_cq *cq, int cqe, struct ibv_resize_cq *cmd, size_t cmd_size,
                       struct ib_uverbs_resize_cq_resp *resp, size_t resp_size);
 /* Waits until every event of the CQ was acknowledged. */
@@ -505,6 +566,10 @@ int ibv_cmd_destroy_cq(struct ibv_cq *cq);
 int ibv_cmd_create_srq(struct ibv_pd *pd, struct ibv_srq *srq, struct ibv_srq_init_attr *attr,
                        struct ibv_create_srq *cmd, size_t cmd_size, struct ib_uverbs_create_srq_resp *resp,
                        size_t resp_size);
+/* An SRQ of any type; it is registered for ibv_get_srq_num (vsrq->srq_num). */
+int ibv_cmd_create_srq_ex(struct ibv_context *context, struct verbs_srq *vsrq,
+                          struct ibv_srq_init_attr_ex *attr_ex, struct ibv_create_xsrq *cmd, size_t cmd_size,
+                          struct ib_uverbs_create_srq_resp *resp, size_t resp_size);
 int ibv_cmd_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *srq_attr, int srq_attr_mask,
                        struct ibv_modify_srq *cmd, size_t cmd_size);
 int ibv_cmd_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *srq_attr, struct ibv_query_srq *cmd,
@@ -524,6 +589,10 @@ int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *qp,
                           struct ibv_qp_init_attr_ex *attr_ex, struct ibv_create_qp_ex *cmd, size_t cmd_size,
                           struct ib_uverbs_ex_create_qp_resp *resp, size_t resp_size,
                           struct ibv_command_buffer *driver);
+/* vqp_size: bytes of the provider's object, which may be of a release with a smaller verbs_qp. */
+int ibv_cmd_open_qp(struct ibv_context *context, struct verbs_qp *vqp, int vqp_size,
+                    struct ibv_qp_open_attr *attr, struct ibv_open_qp *cmd, size_t cmd_size,
+                    struct ib_uverbs_create_qp_resp *resp, size_t resp_size);
 int ibv_cmd_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
                      struct ibv_qp_init_attr *init_attr, struct ibv_query_qp *cmd, size_t cmd_size);
 int ibv_cmd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask, struct ibv_modify_qp *cmd,
@@ -546,6 +615,42 @@ int ibv_cmd_create_ah(struct ibv_pd *pd, struct ibv_ah *ah, struct ibv_ah_attr *
 int ibv_cmd_destroy_ah(struct ibv_ah *ah);
 int ibv_cmd_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid);
 int ibv_cmd_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid);
+
+/* vxrcd_size: bytes of the provider's object. */
+int ibv_cmd_open_xrcd(struct ibv_context *context, struct verbs_xrcd *xrcd, int vxrcd_size,
+                      struct ibv_xrcd_init_attr *attr, struct ibv_open_xrcd *cmd, size_t cmd_size,
+                      struct ib_uverbs_open_xrcd_resp *resp, size_t resp_size);
+int ibv_cmd_close_xrcd(struct verbs_xrcd *xrcd);
+
+int ibv_cmd_create_wq(struct ibv_context *context, struct ibv_wq_init_attr *wq_init_attr, struct ibv_wq *wq,
+                      struct ibv_create_wq *cmd, size_t cmd_size, struct ib_uverbs_ex_create_wq_resp *resp,
+                      size_t resp_size);
+int ibv_cmd_modify_wq(struct ibv_wq *wq, struct ibv_wq_attr *attr, struct ibv_modify_wq *cmd, size_t cmd_size);
+/* Waits until every event of the WQ was acknowledged. */
+int ibv_cmd_destroy_wq(struct ibv_wq *wq);
+
+int ibv_cmd_create_rwq_ind_table(struct ibv_context *context, struct ibv_rwq_ind_table_init_attr *init_attr,
+                                 struct ibv_rwq_ind_table *rwq_ind_table,
+                                 struct ib_uverbs_ex_create_rwq_ind_table_resp *resp, size_t resp_size);
+int ibv_cmd_destroy_rwq_ind_table(struct ibv_rwq_ind_table *rwq_ind_table);
+
+/* ucmd and ucmd_size: the driver's own input alone. */
+int ibv_cmd_create_flow(struct ibv_qp *qp, struct ibv_flow *flow_id, struct ibv_flow_attr *flow_attr,
+                        void *ucmd, size_t ucmd_size);
+int ibv_cmd_destroy_flow(struct ibv_flow *flow_id);
+
+int ibv_cmd_create_flow_action_esp(struct ibv_context *ctx, struct ibv_flow_action_esp_attr *attr,
+                                   struct verbs_flow_action *flow_action, struct ibv_command_buffer *driver);
+int ibv_cmd_modify_flow_action_esp(struct verbs_flow_action *flow_action, struct ibv_flow_action_esp_attr *attr,
+                                   struct ibv_command_buffer *driver);
+int ibv_cmd_destroy_flow_action(struct verbs_flow_action *action);
+
+int ibv_cmd_create_counters(struct ibv_context *context, struct ibv_counters_init_attr *init_attr,
+                            struct verbs_counters *vcounters, struct ibv_command_buffer *link);
+/* Fills ncounters values. flags: enum ibv_read_counters_flags. */
+int ibv_cmd_read_counters(struct verbs_counters *vcounters, uint64_t *counters_value, uint32_t ncounters,
+                          uint32_t flags, struct ibv_command_buffer *link);
+int ibv_cmd_destroy_counters(struct verbs_counters *vcounters);
 
 #ifdef __cplusplus
 }

@@ -43,13 +43,11 @@ enum {
     /* What a struct ibv_wc has. */
     IBV_WC_STANDARD_FLAGS = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_IMM | IBV_WC_EX_WITH_QP_NUM |
                             IBV_WC_EX_WITH_SRC_QP | IBV_WC_EX_WITH_SLID | IBV_WC_EX_WITH_SL |
-                            IBV_WC_EX_WITH_DLID_PATH_BITS
-};
-
-enum {
+                            IBV_WC_EX_WITH_DLID_PATH_BITS,
     /* All that this release knows. */
-    IBV_CREATE_CQ_SUP_WC_FLAGS =
-        (IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK << 1) - IBV_WC_EX_WITH_BYTE_LEN
+    IBV_CREATE_CQ_SUP_WC_FLAGS = IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
+                                 IBV_WC_EX_WITH_CVLAN | IBV_WC_EX_WITH_FLOW_TAG | IBV_WC_EX_WITH_TM_INFO |
+                                 IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK
 };
 
 enum ibv_cq_init_attr_mask { IBV_CQ_INIT_ATTR_MASK_FLAGS = 1 << 0, IBV_CQ_INIT_ATTR_MASK_PD = 1 << 1 };
@@ -152,7 +150,8 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_cont
  * comp_mask bit.
  */
 static __inline__ struct ibv_cq_ex *ibv_create_cq_ex(struct ibv_context *context,
-                                                     struct ibv_cq_init_attr_ex *cq_attr) {
+                                                     struct ibv_cq_init_attr_ex *cq_attr)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(context, create_cq_ex);
 
     if (!vctx) {
@@ -162,7 +161,8 @@ static __inline__ struct ibv_cq_ex *ibv_create_cq_ex(struct ibv_context *context
     return vctx->create_cq_ex(context, cq_attr);
 }
 
-static __inline__ struct ibv_cq *ibv_cq_ex_to_cq(struct ibv_cq_ex *cq) {
+static __inline__ struct ibv_cq *ibv_cq_ex_to_cq(struct ibv_cq_ex *cq)
+{
     return __verbs_pointer_cast(struct ibv_cq *, cq);
 }
 
@@ -171,7 +171,8 @@ static __inline__ struct ibv_cq *ibv_cq_ex_to_cq(struct ibv_cq_ex *cq) {
 int ibv_resize_cq(struct ibv_cq *cq, int cqe);
 
 /** Changes the moderation of a queue. Returns 0, or the errno value. */
-static __inline__ int ibv_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr) {
+static __inline__ int ibv_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(cq->context, modify_cq);
 
     if (!vctx)
@@ -192,7 +193,8 @@ int ibv_destroy_cq(struct ibv_cq *cq);
  *
  * Returns how many, fewer than `num_entries` when the queue is empty now; negative on failure.
  */
-static __inline__ int ibv_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc) {
+static __inline__ int ibv_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
+{
     return cq->context->ops.poll_cq(cq, num_entries, wc);
 }
 
@@ -202,46 +204,55 @@ static __inline__ int ibv_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv
  *
  * Returns 0, or the errno value.
  */
-static __inline__ int ibv_req_notify_cq(struct ibv_cq *cq, int solicited_only) {
+static __inline__ int ibv_req_notify_cq(struct ibv_cq *cq, int solicited_only)
+{
     return cq->context->ops.req_notify_cq(cq, solicited_only);
 }
 
 /** Begins polling at the first entry. Returns 0, ENOENT when the queue is empty (then without ibv_end_poll),
  * or another errno value. */
-static __inline__ int ibv_start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr) {
+static __inline__ int ibv_start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
+{
     return cq->start_poll(cq, attr);
 }
 
 /** Goes on to the next entry. Returns 0, ENOENT when there is none, or another errno value. */
-static __inline__ int ibv_next_poll(struct ibv_cq_ex *cq) {
+static __inline__ int ibv_next_poll(struct ibv_cq_ex *cq)
+{
     return cq->next_poll(cq);
 }
 
 /** Ends polling: the entries that were read are consumed. */
-static __inline__ void ibv_end_poll(struct ibv_cq_ex *cq) {
+static __inline__ void ibv_end_poll(struct ibv_cq_ex *cq)
+{
     cq->end_poll(cq);
 }
 
 /* The current entry's parts; their meaning is that of the members of struct ibv_wc. */
 
-static __inline__ enum ibv_wc_opcode ibv_wc_read_opcode(struct ibv_cq_ex *cq) {
+static __inline__ enum ibv_wc_opcode ibv_wc_read_opcode(struct ibv_cq_ex *cq)
+{
     return cq->read_opcode(cq);
 }
 
-static __inline__ uint32_t ibv_wc_read_vendor_err(struct ibv_cq_ex *cq) {
+static __inline__ uint32_t ibv_wc_read_vendor_err(struct ibv_cq_ex *cq)
+{
     return cq->read_vendor_err(cq);
 }
 
-static __inline__ uint32_t ibv_wc_read_byte_len(struct ibv_cq_ex *cq) {
+static __inline__ uint32_t ibv_wc_read_byte_len(struct ibv_cq_ex *cq)
+{
     return cq->read_byte_len(cq);
 }
 
-static __inline__ __be32 ibv_wc_read_imm_data(struct ibv_cq_ex *cq) {
+static __inline__ __be32 ibv_wc_read_imm_data(struct ibv_cq_ex *cq)
+{
     return cq->read_imm_data(cq);
 }
 
 /** The key that the sender had invalidated, in host byte order. */
-static __inline__ uint32_t ibv_wc_read_invalidated_rkey(struct ibv_cq_ex *cq) {
+static __inline__ uint32_t ibv_wc_read_invalidated_rkey(struct ibv_cq_ex *cq)
+{
 #ifdef __CHECKER__
     return (__attribute__((force)) uint32_t)cq->read_imm_data(cq);
 #else
@@ -249,51 +260,62 @@ static __inline__ uint32_t ibv_wc_read_invalidated_rkey(struct ibv_cq_ex *cq) {
 #endif
 }
 
-static __inline__ uint32_t ibv_wc_read_qp_num(struct ibv_cq_ex *cq) {
+static __inline__ uint32_t ibv_wc_read_qp_num(struct ibv_cq_ex *cq)
+{
     return cq->read_qp_num(cq);
 }
 
-static __inline__ uint32_t ibv_wc_read_src_qp(struct ibv_cq_ex *cq) {
+static __inline__ uint32_t ibv_wc_read_src_qp(struct ibv_cq_ex *cq)
+{
     return cq->read_src_qp(cq);
 }
 
-static __inline__ unsigned int ibv_wc_read_wc_flags(struct ibv_cq_ex *cq) {
+static __inline__ unsigned int ibv_wc_read_wc_flags(struct ibv_cq_ex *cq)
+{
     return cq->read_wc_flags(cq);
 }
 
-static __inline__ uint32_t ibv_wc_read_slid(struct ibv_cq_ex *cq) {
+static __inline__ uint32_t ibv_wc_read_slid(struct ibv_cq_ex *cq)
+{
     return cq->read_slid(cq);
 }
 
-static __inline__ uint8_t ibv_wc_read_sl(struct ibv_cq_ex *cq) {
+static __inline__ uint8_t ibv_wc_read_sl(struct ibv_cq_ex *cq)
+{
     return cq->read_sl(cq);
 }
 
-static __inline__ uint8_t ibv_wc_read_dlid_path_bits(struct ibv_cq_ex *cq) {
+static __inline__ uint8_t ibv_wc_read_dlid_path_bits(struct ibv_cq_ex *cq)
+{
     return cq->read_dlid_path_bits(cq);
 }
 
 /** When it completed, in ticks of the device's clock: see completion_timestamp_mask and hca_core_clock. */
-static __inline__ uint64_t ibv_wc_read_completion_ts(struct ibv_cq_ex *cq) {
+static __inline__ uint64_t ibv_wc_read_completion_ts(struct ibv_cq_ex *cq)
+{
     return cq->read_completion_ts(cq);
 }
 
 /** When it completed, in nanoseconds since 1970. */
-static __inline__ uint64_t ibv_wc_read_completion_wallclock_ns(struct ibv_cq_ex *cq) {
+static __inline__ uint64_t ibv_wc_read_completion_wallclock_ns(struct ibv_cq_ex *cq)
+{
     return cq->read_completion_wallclock_ns(cq);
 }
 
 /** The VLAN tag that the device removed. */
-static __inline__ uint16_t ibv_wc_read_cvlan(struct ibv_cq_ex *cq) {
+static __inline__ uint16_t ibv_wc_read_cvlan(struct ibv_cq_ex *cq)
+{
     return cq->read_cvlan(cq);
 }
 
 /** The tag of the flow that the packet matched; 0: none. */
-static __inline__ uint32_t ibv_wc_read_flow_tag(struct ibv_cq_ex *cq) {
+static __inline__ uint32_t ibv_wc_read_flow_tag(struct ibv_cq_ex *cq)
+{
     return cq->read_flow_tag(cq);
 }
 
-static __inline__ void ibv_wc_read_tm_info(struct ibv_cq_ex *cq, struct ibv_wc_tm_info *tm_info) {
+static __inline__ void ibv_wc_read_tm_info(struct ibv_cq_ex *cq, struct ibv_wc_tm_info *tm_info)
+{
     cq->read_tm_info(cq, tm_info);
 }
 

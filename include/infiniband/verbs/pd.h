@@ -31,7 +31,7 @@ enum ibv_parent_domain_init_attr_mask {
 };
 
 /* What an `alloc` returns to leave an allocation to the provider. */
-#define IBV_ALLOCATOR_USE_DEFAULT ((void *)-1)
+#define IBV_ALLOCATOR_USE_DEFAULT __verbs_pointer_cast(void *, UINTPTR_MAX)
 
 /**
  * What a parent domain is made of. With IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS the provider takes memory for
@@ -77,8 +77,8 @@ void ibv_unimport_pd(struct ibv_pd *pd);
  *
  * Returns NULL and errno: EOPNOTSUPP when the provider has none.
  */
-static __inline__ struct ibv_td *ibv_alloc_td(struct ibv_context *context,
-                                              struct ibv_td_init_attr *init_attr) {
+static __inline__ struct ibv_td *ibv_alloc_td(struct ibv_context *context, struct ibv_td_init_attr *init_attr)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(context, alloc_td);
 
     if (!vctx) {
@@ -89,7 +89,8 @@ static __inline__ struct ibv_td *ibv_alloc_td(struct ibv_context *context,
 }
 
 /** Releases a thread domain. Returns 0, or the errno value: EBUSY while a parent domain has it. */
-static __inline__ int ibv_dealloc_td(struct ibv_td *td) {
+static __inline__ int ibv_dealloc_td(struct ibv_td *td)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(td->context, dealloc_td);
 
     if (!vctx)
@@ -104,7 +105,8 @@ static __inline__ int ibv_dealloc_td(struct ibv_td *td) {
  * Returns NULL and errno: EINVAL without a pd, EOPNOTSUPP when the provider has none.
  */
 static __inline__ struct ibv_pd *ibv_alloc_parent_domain(struct ibv_context *context,
-                                                         struct ibv_parent_domain_init_attr *attr) {
+                                                         struct ibv_parent_domain_init_attr *attr)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(context, alloc_parent_domain);
 
     if (!vctx) {
