@@ -10,7 +10,8 @@
 #ifndef ntohll
 #undef htonll
 
-static __inline__ __attribute__((__deprecated__)) uint64_t htonll(uint64_t host) {
+static __inline__ __attribute__((__deprecated__)) uint64_t htonll(uint64_t host)
+{
 #if __BYTE_ORDER == __LITTLE_ENDIAN
     return __builtin_bswap64(host);
 #else
@@ -18,7 +19,8 @@ static __inline__ __attribute__((__deprecated__)) uint64_t htonll(uint64_t host)
 #endif
 }
 
-static __inline__ __attribute__((__deprecated__)) uint64_t ntohll(uint64_t network) {
+static __inline__ __attribute__((__deprecated__)) uint64_t ntohll(uint64_t network)
+{
 #if __BYTE_ORDER == __LITTLE_ENDIAN
     return __builtin_bswap64(network);
 #else

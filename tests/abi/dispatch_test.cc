@@ -36,7 +36,8 @@ alignas(std::max_align_t) std::array<std::byte, 4096> answer;
 // Offsets in bytes, by "struct.member", and sizes by "struct".
 class Golden {
 public:
-    Golden() {
+    Golden()
+    {
         std::ifstream file(GOLDEN_LAYOUT);
         std::string structure;
         for (std::string line; std::getline(file, line);) {
@@ -61,14 +62,16 @@ public:
 private:
     std::map<std::string, std::size_t> places_;
 };
-const Golden &golden() {
+const Golden &golden()
+{
     static const Golden instance;
     return instance;
 }
 
 // The answer of a double: a number, a place in memory, or nothing.
 template <class Result>
-Result record(const char *name) {
+Result record(const char *name)
+{
     calls.emplace_back(name);
     if constexpr (std::is_pointer_v<Result>)
         return reinterpret_cast<Result>(answer.data());
@@ -97,23 +100,28 @@ struct Double<kName, Result (*)(Arguments...)> {
 // An extended context of release 65.0, made of raw bytes: no header decides where its slots are.
 class Context {
 public:
-    Context() : bytes_(golden()["verbs_context"] + sizeof(void *)) {
+    Context() : bytes_(golden()["verbs_context"] + sizeof(void *))
+    {
         set(golden()["verbs_context.sz"], golden()["verbs_context"]);
         set_context("ibv_context.abi_compat", UINTPTR_MAX);
     }
-    ibv_context *get() {
+    ibv_context *get()
+    {
         return reinterpret_cast<ibv_context *>(start() + golden()["verbs_context.context"]);
     }
 
     template <Name kName, class Function>
-    void fill(std::size_t offset) {
+    void fill(std::size_t offset)
+    {
         Function function = Double<kName, Function>::call;
         std::memcpy(start() + offset, &function, sizeof(function));
     }
-    void set(std::size_t offset, std::uintptr_t value) {
+    void set(std::size_t offset, std::uintptr_t value)
+    {
         std::memcpy(start() + offset, &value, sizeof(value));
     }
-    void set_context(const char *member, std::uintptr_t value) {
+    void set_context(const char *member, std::uintptr_t value)
+    {
         set(golden()["verbs_context.context"] + golden()[member], value);
     }
 
@@ -126,7 +134,8 @@ private:
 template <class Object>
 class Handle {
 public:
-    explicit Handle(Context &context) {
+    explicit Handle(Context &context)
+    {
         if constexpr (requires(Object object) { object.context; })
             get()->context = context.get();
     }
@@ -151,7 +160,9 @@ struct Objects {
           flow(context),
           flow_action(context),
           counters(context),
-          ind_table(context) {}
+          ind_table(context)
+    {
+    }
     Handle<ibv_pd> pd;
     Handle<ibv_mr> mr;
     Handle<ibv_mw> mw;
@@ -171,7 +182,8 @@ struct Objects {
 using Calls = std::vector<std::string>;
 
 template <class Result>
-bool is_answer(Result result) {
+bool is_answer(Result result)
+{
     if constexpr (std::is_pointer_v<Result>)
         return static_cast<const void *>(result) == answer.data();
     else
@@ -180,7 +192,8 @@ bool is_answer(Result result) {
 
 // What an inline verb answers when it has no slot to call: NULL and errno, or the errno value.
 template <class Result>
-bool is_unsupported(Result result) {
+bool is_unsupported(Result result)
+{
     if constexpr (std::is_pointer_v<Result>)
         return !result && errno == EOPNOTSUPP;
     else
@@ -190,7 +203,8 @@ bool is_unsupported(Result result) {
 // Calls `verb` on contexts that have the slot and on contexts that lack it in each way that there is. `fallback` is
 // the exported function that is called instead, or empty when the answer is EOPNOTSUPP.
 template <Name kName, class Function, class Verb>
-void check_extended(Verb verb, const std::string &fallback = {}) {
+void check_extended(Verb verb, const std::string &fallback = {})
+{
     const std::string name = kName.value;
     SCOPED_TRACE(name);
     const std::size_t offset = golden()["verbs_context." + name];
@@ -251,7 +265,8 @@ void check_extended(Verb verb, const std::string &fallback = {}) {
         return call;                                                                            \
     } __VA_OPT__(, ) __VA_ARGS__)
 
-TEST(Dispatch, ExtendedVerbs) {
+TEST(Dispatch, ExtendedVerbs)
+{
     EXTENDED(advise_mr, ibv_advise_mr(o.pd.get(), IBV_ADVISE_MR_ADVICE_PREFETCH, 0, nullptr, 0));
     EXTENDED(alloc_null_mr, ibv_alloc_null_mr(o.pd.get()));
     EXTENDED(read_counters, ibv_read_counters(o.counters.get(), nullptr, 0, 0));
@@ -282,7 +297,8 @@ TEST(Dispatch, ExtendedVerbs) {
     EXTENDED(open_xrcd, ibv_open_xrcd(context, nullptr));
 }
 
-TEST(Dispatch, VerbsThatLookAtTheirArguments) {
+TEST(Dispatch, VerbsThatLookAtTheirArguments)
+{
     static ibv_wq_init_attr wq_attr;
     EXTENDED(create_wq, ibv_create_wq(context, &wq_attr));
 
@@ -319,7 +335,8 @@ TEST(Dispatch, VerbsThatLookAtTheirArguments) {
     }
 }
 
-TEST(Dispatch, QueriesFallBackToTheFirstRelease) {
+TEST(Dispatch, QueriesFallBackToTheFirstRelease)
+{
     static ibv_port_attr port;
     EXTENDED(query_port, ibv_query_port(context, 1, &port), "ibv_query_port");
 
@@ -341,7 +358,8 @@ TEST(Dispatch, QueriesFallBackToTheFirstRelease) {
     EXPECT_EQ(calls, Calls{});
 }
 
-TEST(Dispatch, QueryDeviceFallsBackWhenTheProviderCannot) {
+TEST(Dispatch, QueryDeviceFallsBackWhenTheProviderCannot)
+{
     for (const int refusal : {EOPNOTSUPP, ENOSYS}) {
         static int refused;
         refused = refusal;
@@ -361,7 +379,8 @@ TEST(Dispatch, QueryDeviceFallsBackWhenTheProviderCannot) {
 
 // A verb that calls its slot without looking whether it is there: of the context, or of an object.
 template <Name kName, class Function, class Verb>
-void check_slot(std::size_t offset, Verb verb) {
+void check_slot(std::size_t offset, Verb verb)
+{
     SCOPED_TRACE(kName.value);
     Context context;
     context.fill<kName, Function>(offset);
@@ -377,7 +396,8 @@ void check_slot(std::size_t offset, Verb verb) {
             golden()["ibv_context_ops." #slot],                           \
         [](ibv_context *, Objects &o) { EXPECT_TRUE(is_answer(call)); })
 
-TEST(Dispatch, DataPath) {
+TEST(Dispatch, DataPath)
+{
     BASIC(poll_cq, ibv_poll_cq(o.cq.get(), 1, nullptr));
     BASIC(req_notify_cq, ibv_req_notify_cq(o.cq.get(), 0));
     BASIC(post_send, ibv_post_send(o.qp.get(), nullptr, nullptr));
@@ -390,14 +410,16 @@ TEST(Dispatch, DataPath) {
         [](ibv_context *, Objects &o) { EXPECT_EQ(ibv_close_xrcd(o.xrcd.get()), kAnswer); });
 }
 
-TEST(Dispatch, AllocMwWithoutTheSlot) {
+TEST(Dispatch, AllocMwWithoutTheSlot)
+{
     Context context;
     Objects objects(context);
     errno = 0;
     EXPECT_TRUE(is_unsupported(ibv_alloc_mw(objects.pd.get(), IBV_MW_TYPE_2)));
 }
 
-TEST(Dispatch, BindMwChecksTheWindowAndTheRegion) {
+TEST(Dispatch, BindMwChecksTheWindowAndTheRegion)
+{
     BASIC(bind_mw, [&] {
         ibv_mw_bind bind{};
         o.mw.get()->type = IBV_MW_TYPE_1;
@@ -423,7 +445,8 @@ TEST(Dispatch, BindMwChecksTheWindowAndTheRegion) {
 }
 
 template <Name kName, class Object, class Function, class Verb>
-void check_object_slot(const std::string &structure, Verb verb) {
+void check_object_slot(const std::string &structure, Verb verb)
+{
     SCOPED_TRACE(kName.value);
     alignas(std::max_align_t) std::array<std::byte, 1024> bytes{};
     Function function = Double<kName, Function>::call;
@@ -437,7 +460,8 @@ void check_object_slot(const std::string &structure, Verb verb) {
     check_object_slot<#slot, structure, decltype(structure::slot)>(#structure, \
                                                                    [](structure *object) { call; })
 
-TEST(Dispatch, WorkRequestFunctions) {
+TEST(Dispatch, WorkRequestFunctions)
+{
     ON(ibv_qp_ex, wr_atomic_cmp_swp, ibv_wr_atomic_cmp_swp(object, 0, 0, 0, 0));
     ON(ibv_qp_ex, wr_atomic_fetch_add, ibv_wr_atomic_fetch_add(object, 0, 0, 0));
     ON(ibv_qp_ex, wr_bind_mw, ibv_wr_bind_mw(object, nullptr, 0, nullptr));
@@ -464,7 +488,8 @@ TEST(Dispatch, WorkRequestFunctions) {
 #endif
 }
 
-TEST(Dispatch, CompletionFunctions) {
+TEST(Dispatch, CompletionFunctions)
+{
     ON(ibv_cq_ex, start_poll, EXPECT_EQ(ibv_start_poll(object, nullptr), kAnswer));
     ON(ibv_cq_ex, next_poll, EXPECT_EQ(ibv_next_poll(object), kAnswer));
     ON(ibv_cq_ex, end_poll, ibv_end_poll(object));
@@ -493,7 +518,8 @@ TEST(Dispatch, CompletionFunctions) {
     EXPECT_EQ(static_cast<void *>(ibv_cq_ex_to_cq(&cq)), static_cast<void *>(&cq));
 }
 
-TEST(Dispatch, SizesOfStructsReachTheLibrary) {
+TEST(Dispatch, SizesOfStructsReachTheLibrary)
+{
     Context context;
     ibv_gid_entry entry{};
     calls.clear();
@@ -513,7 +539,8 @@ TEST(Dispatch, SizesOfStructsReachTheLibrary) {
 
 // The newest function is called only where it is needed: a program without optional flags runs with the oldest
 // library.
-TEST(Dispatch, RegisteringMemory) {
+TEST(Dispatch, RegisteringMemory)
+{
     Context context;
     Objects o(context);
     char byte = 0;
@@ -537,7 +564,8 @@ TEST(Dispatch, RegisteringMemory) {
     EXPECT_EQ(called(ibv_reg_mr_iova(o.pd.get(), &byte, 1, 0, unknown)), Calls{"ibv_reg_mr_iova2"});
 }
 
-TEST(Dispatch, Arithmetic) {
+TEST(Dispatch, Arithmetic)
+{
     EXPECT_EQ(ibv_inc_rkey(0x12345678), 0x12345679U);
     EXPECT_EQ(ibv_inc_rkey(0x123456ff), 0x12345600U);
     EXPECT_EQ(ibv_inc_rkey(0xffffffff), 0xffffff00U);
@@ -554,9 +582,10 @@ TEST(Dispatch, Arithmetic) {
 }  // namespace
 
 // The exported functions that inline verbs call.
-#define ANSWERING(result, name, ...)       \
-    extern "C" result(name)(__VA_ARGS__) { \
-        return record<result>(#name);      \
+#define ANSWERING(result, name, ...)     \
+    extern "C" result(name)(__VA_ARGS__) \
+    {                                    \
+        return record<result>(#name);    \
     }
 
 ANSWERING(int, ibv_query_device, ibv_context *, ibv_device_attr *)
@@ -568,19 +597,22 @@ ANSWERING(ibv_mr *, ibv_reg_mr_iova, ibv_pd *, void *, std::size_t, std::uint64_
 ANSWERING(ibv_mr *, ibv_reg_mr_iova2, ibv_pd *, void *, std::size_t, std::uint64_t, unsigned int)
 
 extern "C" int _ibv_query_gid_ex(ibv_context *, std::uint32_t, std::uint32_t, ibv_gid_entry *, std::uint32_t,
-                                 std::size_t size) {
+                                 std::size_t size)
+{
     passed_size = size;
     return record<int>("_ibv_query_gid_ex");
 }
 
 extern "C" ssize_t _ibv_query_gid_table(ibv_context *, ibv_gid_entry *, std::size_t, std::uint32_t,
-                                        std::size_t size) {
+                                        std::size_t size)
+{
     passed_size = size;
     return record<ssize_t>("_ibv_query_gid_table");
 }
 
 #ifndef STOCK_HEADERS
-extern "C" int _ibv_query_comp_cntr_caps(ibv_context *, ibv_comp_cntr_caps *, std::size_t size) {
+extern "C" int _ibv_query_comp_cntr_caps(ibv_context *, ibv_comp_cntr_caps *, std::size_t size)
+{
     passed_size = size;
     return record<int>("_ibv_query_comp_cntr_caps");
 }

@@ -50,7 +50,8 @@ struct ibv_qp_attach_comp_cntr_attr {
 int _ibv_query_comp_cntr_caps(struct ibv_context *context, struct ibv_comp_cntr_caps *caps, size_t caps_size);
 
 /** What the device's counters can do. Returns 0, or the errno value: EOPNOTSUPP when it has none. */
-static __inline__ int ibv_query_comp_cntr_caps(struct ibv_context *context, struct ibv_comp_cntr_caps *caps) {
+static __inline__ int ibv_query_comp_cntr_caps(struct ibv_context *context, struct ibv_comp_cntr_caps *caps)
+{
     return _ibv_query_comp_cntr_caps(context, caps, sizeof(*caps));
 }
 

@@ -190,7 +190,8 @@ struct verbs_context {
 };
 
 /** The extended context around `ctx`, or NULL when it has none. */
-static __inline__ struct verbs_context *verbs_get_ctx(struct ibv_context *ctx) {
+static __inline__ struct verbs_context *verbs_get_ctx(struct ibv_context *ctx)
+{
     if (ctx->abi_compat != __VERBS_ABI_IS_EXTENDED)
         return NULL;
     return __verbs_cast(
@@ -250,7 +251,8 @@ struct ibv_context *ibv_import_device(int cmd_fd);
  *
  * Returns 0, or the errno value: EOPNOTSUPP when the device has none, EINVAL for an unknown bit.
  */
-static __inline__ int ibv_query_rt_values_ex(struct ibv_context *context, struct ibv_values_ex *values) {
+static __inline__ int ibv_query_rt_values_ex(struct ibv_context *context, struct ibv_values_ex *values)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(context, query_rt_values);
 
     if (!vctx)

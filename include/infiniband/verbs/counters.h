@@ -31,7 +31,8 @@ enum ibv_read_counters_flags {
 
 /** Makes a set of counters, which the caller owns. Returns NULL and errno: EOPNOTSUPP. */
 static __inline__ struct ibv_counters *ibv_create_counters(struct ibv_context *context,
-                                                           struct ibv_counters_init_attr *init_attr) {
+                                                           struct ibv_counters_init_attr *init_attr)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(context, create_counters);
 
     if (!vctx) {
@@ -42,7 +43,8 @@ static __inline__ struct ibv_counters *ibv_create_counters(struct ibv_context *c
 }
 
 /** Destroys a set of counters. Returns 0, or the errno value: EBUSY while a flow has it. */
-static __inline__ int ibv_destroy_counters(struct ibv_counters *counters) {
+static __inline__ int ibv_destroy_counters(struct ibv_counters *counters)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(counters->context, destroy_counters);
 
     if (!vctx)
@@ -58,7 +60,8 @@ static __inline__ int ibv_destroy_counters(struct ibv_counters *counters) {
  */
 static __inline__ int ibv_attach_counters_point_flow(struct ibv_counters *counters,
                                                      struct ibv_counter_attach_attr *attr,
-                                                     struct ibv_flow *flow) {
+                                                     struct ibv_flow *flow)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(counters->context, attach_counters_point_flow);
 
     if (!vctx)
@@ -68,7 +71,8 @@ static __inline__ int ibv_attach_counters_point_flow(struct ibv_counters *counte
 
 /** Reads the first `ncounters` counters into `counters_value`. Returns 0, or the errno value. */
 static __inline__ int ibv_read_counters(struct ibv_counters *counters, uint64_t *counters_value,
-                                        uint32_t ncounters, uint32_t flags) {
+                                        uint32_t ncounters, uint32_t flags)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(counters->context, read_counters);
 
     if (!vctx)

@@ -307,7 +307,8 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *device
  */
 static __inline__ int ibv_query_device_ex(struct ibv_context *context,
                                           const struct ibv_query_device_ex_input *input,
-                                          struct ibv_device_attr_ex *attr) {
+                                          struct ibv_device_attr_ex *attr)
+{
     struct verbs_context *vctx;
 
     if (input && input->comp_mask)
@@ -370,7 +371,8 @@ void ibv_static_providers(void *unused, ...);
     __VERBS_PROVIDERS_OF(__VA_ARGS__, none, none, none, none, none, none, none, none, none, none, none, \
                          none, none, none, none, none, none, none, none, none)
 
-static __inline__ struct ibv_device **__ibv_get_device_list(int *num_devices) {
+static __inline__ struct ibv_device **__ibv_get_device_list(int *num_devices)
+{
     ibv_static_providers(NULL, __VERBS_PROVIDERS(RDMA_STATIC_PROVIDERS), NULL);
     return ibv_get_device_list(num_devices);
 }

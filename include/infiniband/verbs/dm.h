@@ -31,7 +31,8 @@ struct ibv_dm {
  *
  * Returns NULL and errno: EOPNOTSUPP when the device has none, ENOMEM when it has no more.
  */
-static __inline__ struct ibv_dm *ibv_alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_attr *attr) {
+static __inline__ struct ibv_dm *ibv_alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_attr *attr)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(context, alloc_dm);
 
     if (!vctx) {
@@ -42,7 +43,8 @@ static __inline__ struct ibv_dm *ibv_alloc_dm(struct ibv_context *context, struc
 }
 
 /** Frees device memory. Returns 0, or the errno value: EBUSY while an MR of it exists. */
-static __inline__ int ibv_free_dm(struct ibv_dm *dm) {
+static __inline__ int ibv_free_dm(struct ibv_dm *dm)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(dm->context, free_dm);
 
     if (!vctx)
@@ -53,13 +55,15 @@ static __inline__ int ibv_free_dm(struct ibv_dm *dm) {
 /** Copies `length` bytes to device memory. Offset and length may have to be multiples of 4. Returns 0, or the
  * errno value: EFAULT for a range outside of it. */
 static __inline__ int ibv_memcpy_to_dm(struct ibv_dm *dm, uint64_t dm_offset, const void *host_addr,
-                                       size_t length) {
+                                       size_t length)
+{
     return dm->memcpy_to_dm(dm, dm_offset, host_addr, length);
 }
 
 /** Copies `length` bytes from device memory; as ibv_memcpy_to_dm. */
 static __inline__ int ibv_memcpy_from_dm(void *host_addr, struct ibv_dm *dm, uint64_t dm_offset,
-                                         size_t length) {
+                                         size_t length)
+{
     return dm->memcpy_from_dm(host_addr, dm, dm_offset, length);
 }
 
@@ -69,7 +73,8 @@ static __inline__ int ibv_memcpy_from_dm(void *host_addr, struct ibv_dm *dm, uin
  * Returns NULL and errno: EOPNOTSUPP, EINVAL for a range outside of it.
  */
 static __inline__ struct ibv_mr *ibv_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm, uint64_t dm_offset,
-                                               size_t length, unsigned int access) {
+                                               size_t length, unsigned int access)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(pd->context, reg_dm_mr);
 
     if (!vctx) {

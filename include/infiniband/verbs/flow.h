@@ -258,7 +258,8 @@ struct ibv_flow_action_esp_attr {
  *
  * Returns NULL and errno: EOPNOTSUPP when the device cannot, EINVAL, EPERM without CAP_NET_RAW.
  */
-static __inline__ struct ibv_flow *ibv_create_flow(struct ibv_qp *qp, struct ibv_flow_attr *flow) {
+static __inline__ struct ibv_flow *ibv_create_flow(struct ibv_qp *qp, struct ibv_flow_attr *flow)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(qp->context, ibv_create_flow);
 
     if (!vctx) {
@@ -269,7 +270,8 @@ static __inline__ struct ibv_flow *ibv_create_flow(struct ibv_qp *qp, struct ibv
 }
 
 /** Ends a flow. Returns 0, or the errno value. */
-static __inline__ int ibv_destroy_flow(struct ibv_flow *flow_id) {
+static __inline__ int ibv_destroy_flow(struct ibv_flow *flow_id)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(flow_id->context, ibv_destroy_flow);
 
     if (!vctx)
@@ -279,7 +281,8 @@ static __inline__ int ibv_destroy_flow(struct ibv_flow *flow_id) {
 
 /** Makes an ESP action for flows, which the caller owns. Returns NULL and errno: EOPNOTSUPP, EINVAL. */
 static __inline__ struct ibv_flow_action *ibv_create_flow_action_esp(struct ibv_context *ctx,
-                                                                     struct ibv_flow_action_esp_attr *esp) {
+                                                                     struct ibv_flow_action_esp_attr *esp)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(ctx, create_flow_action_esp);
 
     if (!vctx) {
@@ -291,7 +294,8 @@ static __inline__ struct ibv_flow_action *ibv_create_flow_action_esp(struct ibv_
 
 /** Changes an ESP action, such as its ESN. Returns 0, or the errno value. */
 static __inline__ int ibv_modify_flow_action_esp(struct ibv_flow_action *action,
-                                                 struct ibv_flow_action_esp_attr *esp) {
+                                                 struct ibv_flow_action_esp_attr *esp)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(action->context, modify_flow_action_esp);
 
     if (!vctx)
@@ -300,7 +304,8 @@ static __inline__ int ibv_modify_flow_action_esp(struct ibv_flow_action *action,
 }
 
 /** Destroys an action. Returns 0, or the errno value: EBUSY while a flow has it. */
-static __inline__ int ibv_destroy_flow_action(struct ibv_flow_action *action) {
+static __inline__ int ibv_destroy_flow_action(struct ibv_flow_action *action)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(action->context, destroy_flow_action);
 
     if (!vctx)

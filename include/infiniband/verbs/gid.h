@@ -50,7 +50,8 @@ int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t g
  * Returns 0, or the errno value: ENODATA for an empty entry, EINVAL for a port or index that does not exist.
  */
 static __inline__ int ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t gid_index,
-                                       struct ibv_gid_entry *entry, uint32_t flags) {
+                                       struct ibv_gid_entry *entry, uint32_t flags)
+{
     return _ibv_query_gid_ex(context, port_num, gid_index, entry, flags, sizeof(*entry));
 }
 
@@ -65,7 +66,8 @@ ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *
  * Returns how many it read, or a negative errno value.
  */
 static __inline__ ssize_t ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
-                                              size_t max_entries, uint32_t flags) {
+                                              size_t max_entries, uint32_t flags)
+{
     return _ibv_query_gid_table(context, entries, max_entries, flags, sizeof(*entries));
 }
 
@@ -78,7 +80,8 @@ static __inline__ ssize_t ibv_query_gid_table(struct ibv_context *context, struc
 
 /** The UDP source port that stands for the flow label `fl`: its high bits folded into 14 bits, from 0xC000
  * on. */
-static __inline__ uint16_t ibv_flow_label_to_udp_sport(uint32_t fl) {
+static __inline__ uint16_t ibv_flow_label_to_udp_sport(uint32_t fl)
+{
     uint32_t folded = (fl & 0x03fff) ^ ((fl & 0xfc000) >> 14);
 
     return __verbs_cast(uint16_t, folded | IB_ROCE_UDP_ENCAP_VALID_PORT_MIN);

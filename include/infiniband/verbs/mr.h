@@ -91,14 +91,16 @@ struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uin
 __attribute__((__always_inline__)) static __inline__ struct ibv_mr *__ibv_reg_mr(struct ibv_pd *pd,
                                                                                  void *addr, size_t length,
                                                                                  unsigned int access,
-                                                                                 int is_access_const) {
+                                                                                 int is_access_const)
+{
     if (is_access_const && (access & IBV_ACCESS_OPTIONAL_RANGE) == 0)
         return ibv_reg_mr(pd, addr, length, __verbs_cast(int, access));
     return ibv_reg_mr_iova2(pd, addr, length, __verbs_pointer_cast(uintptr_t, addr), access);
 }
 
 __attribute__((__always_inline__)) static __inline__ struct ibv_mr *__ibv_reg_mr_iova(
-    struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access, int is_access_const) {
+    struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access, int is_access_const)
+{
     if (is_access_const && (access & IBV_ACCESS_OPTIONAL_RANGE) == 0)
         return ibv_reg_mr_iova(pd, addr, length, iova, __verbs_cast(int, access));
     return ibv_reg_mr_iova2(pd, addr, length, iova, access);
@@ -151,7 +153,8 @@ struct ibv_mr *ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *mr_init
  *
  * Returns NULL and errno: EOPNOTSUPP when the device cannot.
  */
-static __inline__ struct ibv_mr *ibv_alloc_null_mr(struct ibv_pd *pd) {
+static __inline__ struct ibv_mr *ibv_alloc_null_mr(struct ibv_pd *pd)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(pd->context, alloc_null_mr);
 
     if (!vctx) {
@@ -196,7 +199,8 @@ void ibv_unimport_mr(struct ibv_mr *mr);
  * unknown lkey.
  */
 static __inline__ int ibv_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
-                                    struct ibv_sge *sg_list, uint32_t num_sge) {
+                                    struct ibv_sge *sg_list, uint32_t num_sge)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(pd->context, advise_mr);
 
     if (!vctx)

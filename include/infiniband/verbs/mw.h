@@ -28,7 +28,8 @@ struct ibv_mw_bind {
  *
  * Returns NULL and errno: EOPNOTSUPP when the device has none of that type.
  */
-static __inline__ struct ibv_mw *ibv_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type) {
+static __inline__ struct ibv_mw *ibv_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
+{
     if (!pd->context->ops.alloc_mw) {
         errno = EOPNOTSUPP;
         return NULL;
@@ -37,12 +38,14 @@ static __inline__ struct ibv_mw *ibv_alloc_mw(struct ibv_pd *pd, enum ibv_mw_typ
 }
 
 /** Unbinds and frees a window. Returns 0, or the errno value. */
-static __inline__ int ibv_dealloc_mw(struct ibv_mw *mw) {
+static __inline__ int ibv_dealloc_mw(struct ibv_mw *mw)
+{
     return mw->context->ops.dealloc_mw(mw);
 }
 
 /** The next key for a type 2 window: its low eight bits are the program's to choose (IBTA 10.6.7.2). */
-static __inline__ uint32_t ibv_inc_rkey(uint32_t rkey) {
+static __inline__ uint32_t ibv_inc_rkey(uint32_t rkey)
+{
     return (rkey & ~0xffU) | ((rkey + 1) & 0xffU);
 }
 
@@ -53,7 +56,8 @@ static __inline__ uint32_t ibv_inc_rkey(uint32_t rkey) {
  * Returns 0, or the errno value: EINVAL for a type 2 window or for an address or length without a region,
  * EPERM when the region is in another protection domain.
  */
-static __inline__ int ibv_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *mw_bind) {
+static __inline__ int ibv_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *mw_bind)
+{
     const struct ibv_mw_bind_info *info = &mw_bind->bind_info;
 
     if (mw->type != IBV_MW_TYPE_1)

@@ -98,7 +98,8 @@ struct ibv_port_attr {
 int ibv_query_port(struct ibv_context *context, uint8_t port_num, struct _compat_ibv_port_attr *port_attr);
 
 static __inline__ int ___ibv_query_port(struct ibv_context *context, uint8_t port_num,
-                                        struct ibv_port_attr *port_attr) {
+                                        struct ibv_port_attr *port_attr)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(context, query_port);
 
     if (vctx)

@@ -240,7 +240,8 @@ enum ibv_query_qp_data_in_order_caps {
 };
 
 /** Whether `caps`, a supported_qpts of the device's attributes, has the type. */
-static __inline__ int ibv_is_qpt_supported(uint32_t caps, enum ibv_qp_type qpt) {
+static __inline__ int ibv_is_qpt_supported(uint32_t caps, enum ibv_qp_type qpt)
+{
     unsigned int bit = __verbs_cast(unsigned int, qpt);
 
     return bit < 32 && ((caps >> bit) & 1);
@@ -260,7 +261,8 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *qp_init
  * Returns NULL and errno: EOPNOTSUPP when the provider knows no other or not what comp_mask names, EINVAL.
  */
 static __inline__ struct ibv_qp *ibv_create_qp_ex(struct ibv_context *context,
-                                                  struct ibv_qp_init_attr_ex *qp_init_attr_ex) {
+                                                  struct ibv_qp_init_attr_ex *qp_init_attr_ex)
+{
     struct verbs_context *vctx;
 
     if (qp_init_attr_ex->comp_mask == IBV_QP_INIT_ATTR_PD)
@@ -277,7 +279,8 @@ static __inline__ struct ibv_qp *ibv_create_qp_ex(struct ibv_context *context,
 
 /** Opens an XRC_RECV QP that another process made. Returns NULL and errno: EOPNOTSUPP, EINVAL. */
 static __inline__ struct ibv_qp *ibv_open_qp(struct ibv_context *context,
-                                             struct ibv_qp_open_attr *qp_open_attr) {
+                                             struct ibv_qp_open_attr *qp_open_attr)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(context, open_qp);
 
     if (!vctx) {
@@ -296,7 +299,8 @@ static __inline__ struct ibv_qp *ibv_open_qp(struct ibv_context *context,
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
 
 /** Changes the pacing of a QP in RTR or RTS. Returns 0, or the errno value: EOPNOTSUPP, EINVAL. */
-static __inline__ int ibv_modify_qp_rate_limit(struct ibv_qp *qp, struct ibv_qp_rate_limit_attr *attr) {
+static __inline__ int ibv_modify_qp_rate_limit(struct ibv_qp *qp, struct ibv_qp_rate_limit_attr *attr)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(qp->context, modify_qp_rate_limit);
 
     if (!vctx)
@@ -342,12 +346,14 @@ int ibv_query_ece(struct ibv_qp *qp, struct ibv_ece *ece);
  *
  * Returns 0, or the errno value: ENOMEM when the queue is full, EINVAL, EFAULT.
  */
-static __inline__ int ibv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr) {
+static __inline__ int ibv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+{
     return qp->context->ops.post_send(qp, wr, bad_wr);
 }
 
 /** Posts a list of receives to a QP without an SRQ (IBTA 11.4.1.2); as ibv_post_send. */
-static __inline__ int ibv_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr) {
+static __inline__ int ibv_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
     return qp->context->ops.post_recv(qp, wr, bad_wr);
 }
 

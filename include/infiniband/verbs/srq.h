@@ -83,7 +83,8 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *srq_
  * missing.
  */
 static __inline__ struct ibv_srq *ibv_create_srq_ex(struct ibv_context *context,
-                                                    struct ibv_srq_init_attr_ex *srq_init_attr_ex) {
+                                                    struct ibv_srq_init_attr_ex *srq_init_attr_ex)
+{
     const uint32_t type_bit = IBV_SRQ_INIT_ATTR_TYPE;
     const uint32_t pd_bit = IBV_SRQ_INIT_ATTR_PD;
     uint32_t mask = srq_init_attr_ex->comp_mask;
@@ -110,7 +111,8 @@ int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *srq_attr, int srq_a
 int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *srq_attr);
 
 /** The number under which XRC peers address the SRQ. Returns 0, or the errno value: EOPNOTSUPP, EINVAL. */
-static __inline__ int ibv_get_srq_num(struct ibv_srq *srq, uint32_t *srq_num) {
+static __inline__ int ibv_get_srq_num(struct ibv_srq *srq, uint32_t *srq_num)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(srq->context, get_srq_num);
 
     if (!vctx)
@@ -129,14 +131,15 @@ int ibv_destroy_srq(struct ibv_srq *srq);
  * Returns 0, or the errno value: ENOMEM when the queue is full, EINVAL.
  */
 static __inline__ int ibv_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *recv_wr,
-                                        struct ibv_recv_wr **bad_recv_wr) {
+                                        struct ibv_recv_wr **bad_recv_wr)
+{
     return srq->context->ops.post_srq_recv(srq, recv_wr, bad_recv_wr);
 }
 
 /** Posts list operations to a tag-matching SRQ; as ibv_post_srq_recv. EOPNOTSUPP when the provider has none.
  */
-static __inline__ int ibv_post_srq_ops(struct ibv_srq *srq, struct ibv_ops_wr *op,
-                                       struct ibv_ops_wr **bad_op) {
+static __inline__ int ibv_post_srq_ops(struct ibv_srq *srq, struct ibv_ops_wr *op, struct ibv_ops_wr **bad_op)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(srq->context, post_srq_ops);
 
     if (!vctx) {

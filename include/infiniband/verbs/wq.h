@@ -90,7 +90,8 @@ struct ibv_rwq_ind_table_init_attr {
  * Returns NULL and errno: EOPNOTSUPP when the provider has none.
  */
 static __inline__ struct ibv_wq *ibv_create_wq(struct ibv_context *context,
-                                               struct ibv_wq_init_attr *wq_init_attr) {
+                                               struct ibv_wq_init_attr *wq_init_attr)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(context, create_wq);
     struct ibv_wq *wq;
 
@@ -110,7 +111,8 @@ static __inline__ struct ibv_wq *ibv_create_wq(struct ibv_context *context,
 }
 
 /** Changes what wq_attr->attr_mask names. Returns 0, or the errno value. */
-static __inline__ int ibv_modify_wq(struct ibv_wq *wq, struct ibv_wq_attr *wq_attr) {
+static __inline__ int ibv_modify_wq(struct ibv_wq *wq, struct ibv_wq_attr *wq_attr)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(wq->context, modify_wq);
 
     if (!vctx)
@@ -119,7 +121,8 @@ static __inline__ int ibv_modify_wq(struct ibv_wq *wq, struct ibv_wq_attr *wq_at
 }
 
 /** Destroys a work queue, after its events have been given back. Returns 0, or the errno value: EBUSY. */
-static __inline__ int ibv_destroy_wq(struct ibv_wq *wq) {
+static __inline__ int ibv_destroy_wq(struct ibv_wq *wq)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(wq->context, destroy_wq);
 
     if (!vctx)
@@ -129,13 +132,15 @@ static __inline__ int ibv_destroy_wq(struct ibv_wq *wq) {
 
 /** Posts a list of receives to a work queue; as ibv_post_recv. */
 static __inline__ int ibv_post_wq_recv(struct ibv_wq *wq, struct ibv_recv_wr *recv_wr,
-                                       struct ibv_recv_wr **bad_recv_wr) {
+                                       struct ibv_recv_wr **bad_recv_wr)
+{
     return wq->post_recv(wq, recv_wr, bad_recv_wr);
 }
 
 /** Makes an indirection table, which the caller owns. Returns NULL and errno: EOPNOTSUPP, EINVAL. */
 static __inline__ struct ibv_rwq_ind_table *ibv_create_rwq_ind_table(
-    struct ibv_context *context, struct ibv_rwq_ind_table_init_attr *init_attr) {
+    struct ibv_context *context, struct ibv_rwq_ind_table_init_attr *init_attr)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(context, create_rwq_ind_table);
 
     if (!vctx) {
@@ -146,7 +151,8 @@ static __inline__ struct ibv_rwq_ind_table *ibv_create_rwq_ind_table(
 }
 
 /** Destroys an indirection table. Returns 0, or the errno value: EBUSY while a QP uses it. */
-static __inline__ int ibv_destroy_rwq_ind_table(struct ibv_rwq_ind_table *rwq_ind_table) {
+static __inline__ int ibv_destroy_rwq_ind_table(struct ibv_rwq_ind_table *rwq_ind_table)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(rwq_ind_table->context, destroy_rwq_ind_table);
 
     if (!vctx)

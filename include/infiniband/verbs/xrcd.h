@@ -32,7 +32,8 @@ struct ibv_xrcd {
  * EEXIST.
  */
 static __inline__ struct ibv_xrcd *ibv_open_xrcd(struct ibv_context *context,
-                                                 struct ibv_xrcd_init_attr *xrcd_init_attr) {
+                                                 struct ibv_xrcd_init_attr *xrcd_init_attr)
+{
     struct verbs_context *vctx = verbs_get_ctx_op(context, open_xrcd);
 
     if (!vctx) {
@@ -44,7 +45,8 @@ static __inline__ struct ibv_xrcd *ibv_open_xrcd(struct ibv_context *context,
 
 /** Closes a domain; the last one to close it destroys it. Returns 0, or the errno value: EBUSY while in use.
  */
-static __inline__ int ibv_close_xrcd(struct ibv_xrcd *xrcd) {
+static __inline__ int ibv_close_xrcd(struct ibv_xrcd *xrcd)
+{
     return verbs_get_ctx(xrcd->context)->close_xrcd(xrcd);
 }
 
