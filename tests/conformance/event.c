@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Completion channels, solicited events, and events that nobody polled for. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+
+#include "conformance.h"
+
+static int ready(int fd, int milliseconds)
+{
+    struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+    return poll(&poll_fd, 1, milliseconds);
+}
+
+static void send_one(struct pair *pair, unsigned int flags)
+{
+    struct ibv_wc wc;
+    struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .send_flags = flags};
+    CHECK_EQ(post_recv(pair->qp[1], 0, at(1, 0), 10), 0);
+    CHECK_EQ(post_send(pair->qp[0], &wr, at(0, 0), 10), 0);
+    WAIT_OK(pair->cq[0], &wc);
+}
+
+static void completion(void)
+{
+    struct pair pair;
+    struct ibv_wc wc;
+    struct ibv_cq *cq = NULL;
+    void *cq_context = &env;
+    struct ibv_comp_channel *channel = ibv_create_comp_channel(env.context);
+    CHECK(channel != NULL);
+    OPEN(&pair, .channel = channel);
+    send_one(&pair, 0); /* not armed: no event */
+    CHECK_EQ(ready(channel->fd, 100), 0);
+    WAIT_OK(pair.cq[1], &wc);
+    CHECK_EQ(ibv_req_notify_cq(pair.cq[1], 0), 0);
+    CHECK_EQ(ready(channel->fd, 0), 0);
+    send_one(&pair, 0);
+    send_one(&pair, 0);
+    CHECK_EQ(ready(channel->fd, 5000), 1);
+    CHECK_EQ(ibv_get_cq_event(channel, &cq, &cq_context), 0);
+    CHECK(cq == pair.cq[1] && cq_context == NULL);
+    CHECK_EQ(ready(channel->fd, 100), 0); /* one event for one request */
+    ibv_ack_cq_events(cq, 1);
+    WAIT_OK(cq, &wc);
+    WAIT_OK(cq, &wc);
+    pair_close(&pair);
+    CHECK_EQ(ibv_destroy_comp_channel(channel), 0);
+}
+
+static void solicited(void)
+{
+    struct pair pair;
+    struct ibv_wc wc;
+    struct ibv_cq *cq = NULL;
+    void *cq_context = NULL;
+    struct ibv_comp_channel *channel = ibv_create_comp_channel(env.context);
+    CHECK(channel != NULL);
+    OPEN(&pair, .channel = channel);
+    CHECK_EQ(ibv_req_notify_cq(pair.cq[1], 1), 0);
+    send_one(&pair, 0);
+    CHECK_EQ(ready(channel->fd, 100), 0);
+    send_one(&pair, IBV_SEND_SOLICITED);
+    CHECK_EQ(ready(channel->fd, 5000), 1);
+    CHECK_EQ(ibv_get_cq_event(channel, &cq, &cq_context), 0);
+    ibv_ack_cq_events(cq, 1);
+    WAIT_OK(cq, &wc);
+    WAIT_OK(cq, &wc);
+    struct ibv_send_wr wr = rdma_wr(IBV_WR_RDMA_WRITE_WITH_IMM, at(1, 0), env.mr->rkey);
+    wr.send_flags = IBV_SEND_SOLICITED;
+    CHECK_EQ(ibv_req_notify_cq(pair.cq[1], 1), 0);
+    CHECK_EQ(post_recv(pair.qp[1], 0, at(1, 0), 10), 0);
+    CHECK_EQ(post_send(pair.qp[0], &wr, at(0, 0), 10), 0);
+    CHECK_EQ(ready(channel->fd, 5000), 1);
+    CHECK_EQ(ibv_get_cq_event(channel, &cq, &cq_context), 0);
+    ibv_ack_cq_events(cq, 1);
+    pair_close(&pair);
+    CHECK_EQ(ibv_destroy_comp_channel(channel), 0);
+}
+
+/* An error counts as solicited (IBTA 11.4.2.2). */
+static void solicited_error(void)
+{
+    struct pair pair;
+    struct ibv_wc wc;
+    struct ibv_comp_channel *channel = ibv_create_comp_channel(env.context);
+    struct ibv_cq *cq = NULL;
+    void *cq_context = NULL;
+    CHECK(channel != NULL);
+    OPEN(&pair, .channel = channel);
+    CHECK_EQ(post_recv(pair.qp[1], 0, at(1, 0), 10), 0);
+    CHECK_EQ(ibv_req_notify_cq(pair.cq[1], 1), 0);
+    CHECK_EQ(qp_to_error(pair.qp[1]), 0);
+    CHECK_EQ(ready(channel->fd, 5000), 1);
+    CHECK_EQ(ibv_get_cq_event(channel, &cq, &cq_context), 0);
+    ibv_ack_cq_events(cq, 1);
+    WAIT(pair.cq[1], &wc);
+    CHECK_EQ(wc.status, IBV_WC_WR_FLUSH_ERR);
+    pair_close(&pair);
+    CHECK_EQ(ibv_destroy_comp_channel(channel), 0);
+}
+
+static void nothing_waits(void)
+{
+    struct ibv_comp_channel *channel = ibv_create_comp_channel(env.context);
+    struct ibv_cq *cq = NULL;
+    void *cq_context = NULL;
+    struct ibv_async_event event;
+    CHECK(channel != NULL);
+    CHECK_EQ(fcntl(channel->fd, F_SETFL, fcntl(channel->fd, F_GETFL) | O_NONBLOCK), 0);
+    errno = 0;
+    CHECK_EQ(ibv_get_cq_event(channel, &cq, &cq_context), -1);
+    CHECK_EQ(errno, EAGAIN);
+    const int fd = env.context->async_fd, flags = fcntl(fd, F_GETFL);
+    CHECK_EQ(fcntl(fd, F_SETFL, flags | O_NONBLOCK), 0);
+    errno = 0;
+    CHECK_EQ(ibv_get_async_event(env.context, &event), -1);
+    CHECK_EQ(errno, EAGAIN);
+    CHECK_EQ(fcntl(fd, F_SETFL, flags), 0);
+    CHECK_EQ(ibv_destroy_comp_channel(channel), 0);
+}
+
+static void channel_in_use(void)
+{
+    struct ibv_comp_channel *channel = ibv_create_comp_channel(env.context);
+    CHECK(channel != NULL);
+    struct ibv_cq *cq = ibv_create_cq(env.context, 1, &env, channel, 0);
+    CHECK(cq != NULL);
+    CHECK(cq->channel == channel && cq->cq_context == &env && cq->context == env.context);
+    CHECK_EQ(ibv_destroy_comp_channel(channel), EBUSY);
+    CHECK_EQ(ibv_destroy_cq(cq), 0);
+    CHECK_EQ(ibv_destroy_comp_channel(channel), 0);
+}
+
+const struct test event_tests[] = {
+    {"completion", completion, false},           {"solicited", solicited, false},
+    {"solicited_error", solicited_error, false}, {"nothing_waits", nothing_waits, false},
+    {"channel_in_use", channel_in_use, false},   {NULL, NULL, false},
+};
