@@ -11,13 +11,15 @@ namespace rxe {
 namespace {
 
 /// Whether a GID is an IPv4 address: ::ffff:a.b.c.d, as of RoCEv2 (IBTA annex A17).
-bool is_ipv4(const ibv_gid &gid) {
+bool is_ipv4(const ibv_gid &gid)
+{
     static constexpr uint8_t kPrefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
     return std::memcmp(gid.raw, kPrefix, sizeof(kPrefix)) == 0;
 }
 
 template <class Address>
-void set_address(Address &address, const ibv_gid &gid, bool ipv4) {
+void set_address(Address &address, const ibv_gid &gid, bool ipv4)
+{
     if (ipv4) {
         address._sockaddr_in.sin_family = AF_INET;
         std::memcpy(&address._sockaddr_in.sin_addr, gid.raw + 12, 4);
@@ -28,7 +30,8 @@ void set_address(Address &address, const ibv_gid &gid, bool ipv4) {
 }
 
 /// Fills the vector for drivers that read it from the WQE; 0 or an errno value.
-int vector_fill(rxe_av &vector, ibv_context *context, const ibv_ah_attr &attr) {
+int vector_fill(rxe_av &vector, ibv_context *context, const ibv_ah_attr &attr)
+{
     ibv_gid source;
     if (ibv_query_gid(context, attr.port_num, attr.grh.sgid_index, &source) != 0)
         return errno;
@@ -47,7 +50,8 @@ int vector_fill(rxe_av &vector, ibv_context *context, const ibv_ah_attr &attr) {
 
 }  // namespace
 
-ibv_ah *ah_create(ibv_pd *pd, ibv_ah_attr *attr) {
+ibv_ah *ah_create(ibv_pd *pd, ibv_ah_attr *attr)
+{
     auto ah = allocate<Ah>();
     if (!ah)
         return nullptr;
@@ -66,7 +70,8 @@ ibv_ah *ah_create(ibv_pd *pd, ibv_ah_attr *attr) {
     return &ah.release()->base;
 }
 
-int ah_destroy(ibv_ah *ah) {
+int ah_destroy(ibv_ah *ah)
+{
     const int error = ibv_cmd_destroy_ah(ah);
     if (error == 0)
         std::free(ah);

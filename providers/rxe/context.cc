@@ -18,7 +18,8 @@ namespace rxe {
 namespace {
 
 int query_device(ibv_context *context, const ibv_query_device_ex_input *input, ibv_device_attr_ex *attr,
-                 size_t attr_size) {
+                 size_t attr_size)
+{
     ib_uverbs_ex_query_device_resp response{};
     size_t response_size = sizeof(response);
     const int error = ibv_cmd_query_device_any(context, input, attr, attr_size, &response, &response_size);
@@ -31,12 +32,14 @@ int query_device(ibv_context *context, const ibv_query_device_ex_input *input, i
     return 0;
 }
 
-int query_port(ibv_context *context, uint8_t port_num, ibv_port_attr *attr) {
+int query_port(ibv_context *context, uint8_t port_num, ibv_port_attr *attr)
+{
     struct ibv_query_port command {};
     return ibv_cmd_query_port(context, port_num, attr, &command, sizeof(command));
 }
 
-void context_free(ibv_context *ibcontext) {
+void context_free(ibv_context *ibcontext)
+{
     Context *context = to_context(ibcontext);
     verbs_uninit_context(&context->verbs);
     std::free(context);
@@ -80,7 +83,8 @@ constexpr verbs_context_ops kContextOps = {
 
 }  // namespace
 
-verbs_context *context_alloc(ibv_device *device, int cmd_fd, void *) {
+verbs_context *context_alloc(ibv_device *device, int cmd_fd, void *)
+{
     static_assert(offsetof(Context, verbs) == 0);
     auto *context = static_cast<Context *>(
         _verbs_init_and_alloc_context(device, cmd_fd, sizeof(Context), nullptr, RDMA_DRIVER_RXE));

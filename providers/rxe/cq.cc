@@ -12,7 +12,8 @@ namespace {
 constexpr uint64_t kWcFields = IBV_WC_STANDARD_FLAGS;
 
 /// The end of both ways to create a CQ: maps the ring of the one that the kernel made, or destroys it.
-int ring_init(Cq &cq, const mminfo &info) {
+int ring_init(Cq &cq, const mminfo &info)
+{
     const int error = cq.ring.map(cq.verbs.cq.context->cmd_fd, info);
     if (error != 0)
         ibv_cmd_destroy_cq(&cq.verbs.cq);
@@ -23,7 +24,8 @@ int ring_init(Cq &cq, const mminfo &info) {
 
 }  // namespace
 
-ibv_cq *cq_create(ibv_context *context, int cqe, ibv_comp_channel *channel, int comp_vector) {
+ibv_cq *cq_create(ibv_context *context, int cqe, ibv_comp_channel *channel, int comp_vector)
+{
     auto cq = allocate<Cq>();
     if (!cq)
         return nullptr;
@@ -38,7 +40,8 @@ ibv_cq *cq_create(ibv_context *context, int cqe, ibv_comp_channel *channel, int 
     return &cq.release()->verbs.cq;
 }
 
-ibv_cq_ex *cq_create_ex(ibv_context *context, ibv_cq_init_attr_ex *attr) {
+ibv_cq_ex *cq_create_ex(ibv_context *context, ibv_cq_init_attr_ex *attr)
+{
     const uint32_t flags = (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 ? attr->flags : 0;
     if ((attr->wc_flags & ~kWcFields) != 0 || (flags & ~IBV_CREATE_CQ_ATTR_SINGLE_THREADED) != 0)
         return null_with(EOPNOTSUPP);
@@ -58,7 +61,8 @@ ibv_cq_ex *cq_create_ex(ibv_context *context, ibv_cq_init_attr_ex *attr) {
     return &cq.release()->verbs.cq_ex;
 }
 
-int cq_resize(ibv_cq *ibcq, int cqe) {
+int cq_resize(ibv_cq *ibcq, int cqe)
+{
     Cq *cq = to_cq(ibcq);
     struct ibv_resize_cq command {};
     Extended<ib_uverbs_resize_cq_resp, rxe_resize_cq_resp> response;
@@ -71,7 +75,8 @@ int cq_resize(ibv_cq *ibcq, int cqe) {
     return cq->ring.remap(ibcq->context->cmd_fd, response.driver().mi);
 }
 
-int cq_destroy(ibv_cq *ibcq) {
+int cq_destroy(ibv_cq *ibcq)
+{
     const int error = ibv_cmd_destroy_cq(ibcq);
     if (error != 0)
         return error;
@@ -81,7 +86,8 @@ int cq_destroy(ibv_cq *ibcq) {
     return 0;
 }
 
-unsigned int wc_flags(const ib_uverbs_wc &wc) {
+unsigned int wc_flags(const ib_uverbs_wc &wc)
+{
     // The kernel's values, which its uverbs interface does not name. It and verbs.h differ in the third: rxe checks
     // no IP checksum, so that bit of the kernel never means one.
     constexpr uint32_t kKernelWithInvalidate = 1 << 2;
@@ -91,7 +97,8 @@ unsigned int wc_flags(const ib_uverbs_wc &wc) {
     return flags;
 }
 
-int cq_poll(ibv_cq *ibcq, int num_entries, ibv_wc *wc) {
+int cq_poll(ibv_cq *ibcq, int num_entries, ibv_wc *wc)
+{
     Cq *cq = to_cq(ibcq);
     Locked locked(cq->lock);
     uint32_t index = cq->ring.consumer();

@@ -5,18 +5,21 @@
 namespace rxe {
 namespace {
 
-void lock(Cq &cq) {
+void lock(Cq &cq)
+{
     if (!cq.unlocked)
         cq.lock.lock();
 }
 
-void unlock(Cq &cq) {
+void unlock(Cq &cq)
+{
     if (!cq.unlocked)
         cq.lock.unlock();
 }
 
 /// Makes the next completion the current one; ENOENT if there is none.
-int advance(Cq &cq) {
+int advance(Cq &cq)
+{
     const uint32_t index = cq.ring.consumer();
     if (cq.ring.empty(index)) {
         cq.current = nullptr;
@@ -29,14 +32,16 @@ int advance(Cq &cq) {
 }
 
 /// Gives the current completion back to the driver, if there is one.
-void retire(Cq &cq) {
+void retire(Cq &cq)
+{
     if (cq.current == nullptr)
         return;
     cq.ring.retire(cq.ring.next(cq.ring.consumer()));
     cq.current = nullptr;
 }
 
-int start_poll(ibv_cq_ex *ibcq, ibv_poll_cq_attr *attr) {
+int start_poll(ibv_cq_ex *ibcq, ibv_poll_cq_attr *attr)
+{
     if (attr->comp_mask != 0)
         return EINVAL;
     Cq &cq = *to_cq(ibcq);
@@ -47,61 +52,74 @@ int start_poll(ibv_cq_ex *ibcq, ibv_poll_cq_attr *attr) {
     return error;
 }
 
-int next_poll(ibv_cq_ex *ibcq) {
+int next_poll(ibv_cq_ex *ibcq)
+{
     Cq &cq = *to_cq(ibcq);
     retire(cq);
     return advance(cq);
 }
 
-void end_poll(ibv_cq_ex *ibcq) {
+void end_poll(ibv_cq_ex *ibcq)
+{
     Cq &cq = *to_cq(ibcq);
     retire(cq);
     unlock(cq);
 }
 
-ibv_wc_opcode read_opcode(ibv_cq_ex *cq) {
+ibv_wc_opcode read_opcode(ibv_cq_ex *cq)
+{
     return static_cast<ibv_wc_opcode>(to_cq(cq)->current->opcode);
 }
 
-uint32_t read_vendor_err(ibv_cq_ex *cq) {
+uint32_t read_vendor_err(ibv_cq_ex *cq)
+{
     return to_cq(cq)->current->vendor_err;
 }
 
-uint32_t read_byte_len(ibv_cq_ex *cq) {
+uint32_t read_byte_len(ibv_cq_ex *cq)
+{
     return to_cq(cq)->current->byte_len;
 }
 
-__be32 read_imm_data(ibv_cq_ex *cq) {
+__be32 read_imm_data(ibv_cq_ex *cq)
+{
     return to_cq(cq)->current->ex.imm_data;
 }
 
-uint32_t read_qp_num(ibv_cq_ex *cq) {
+uint32_t read_qp_num(ibv_cq_ex *cq)
+{
     return to_cq(cq)->current->qp_num;
 }
 
-uint32_t read_src_qp(ibv_cq_ex *cq) {
+uint32_t read_src_qp(ibv_cq_ex *cq)
+{
     return to_cq(cq)->current->src_qp;
 }
 
-unsigned int read_wc_flags(ibv_cq_ex *cq) {
+unsigned int read_wc_flags(ibv_cq_ex *cq)
+{
     return wc_flags(*to_cq(cq)->current);
 }
 
-uint32_t read_slid(ibv_cq_ex *cq) {
+uint32_t read_slid(ibv_cq_ex *cq)
+{
     return to_cq(cq)->current->slid;
 }
 
-uint8_t read_sl(ibv_cq_ex *cq) {
+uint8_t read_sl(ibv_cq_ex *cq)
+{
     return to_cq(cq)->current->sl;
 }
 
-uint8_t read_dlid_path_bits(ibv_cq_ex *cq) {
+uint8_t read_dlid_path_bits(ibv_cq_ex *cq)
+{
     return to_cq(cq)->current->dlid_path_bits;
 }
 
 }  // namespace
 
-void cq_ex_init(ibv_cq_ex &cq) {
+void cq_ex_init(ibv_cq_ex &cq)
+{
     cq.start_poll = start_poll;
     cq.next_poll = next_poll;
     cq.end_poll = end_poll;

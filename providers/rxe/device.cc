@@ -17,11 +17,13 @@ constexpr verbs_match_ent kMatchTable[] = {
     {.kind = VERBS_MATCH_SENTINEL},
 };
 
-verbs_device *device_alloc(verbs_sysfs_dev *) {
+verbs_device *device_alloc(verbs_sysfs_dev *)
+{
     return allocate<verbs_device>().release();
 }
 
-void device_free(verbs_device *device) {
+void device_free(verbs_device *device)
+{
     std::free(device);
 }
 

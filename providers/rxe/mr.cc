@@ -6,7 +6,8 @@
 
 namespace rxe {
 
-ibv_mr *mr_reg(ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access) {
+ibv_mr *mr_reg(ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access)
+{
     auto mr = allocate<verbs_mr>();
     if (!mr)
         return nullptr;
@@ -19,14 +20,16 @@ ibv_mr *mr_reg(ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access)
     return &mr.release()->ibv_mr;
 }
 
-int mr_rereg(verbs_mr *mr, int flags, ibv_pd *pd, void *addr, size_t length, int access) {
+int mr_rereg(verbs_mr *mr, int flags, ibv_pd *pd, void *addr, size_t length, int access)
+{
     struct ibv_rereg_mr command {};
     ib_uverbs_rereg_mr_resp response{};
     return ibv_cmd_rereg_mr(mr, static_cast<uint32_t>(flags), addr, length, reinterpret_cast<uintptr_t>(addr),
                             access, pd, &command, sizeof(command), &response, sizeof(response));
 }
 
-int mr_dereg(verbs_mr *mr) {
+int mr_dereg(verbs_mr *mr)
+{
     const int error = ibv_cmd_dereg_mr(mr);
     if (error == 0)
         std::free(mr);

@@ -6,7 +6,8 @@
 
 namespace rxe {
 
-ibv_mw *mw_alloc(ibv_pd *pd, ibv_mw_type type) {
+ibv_mw *mw_alloc(ibv_pd *pd, ibv_mw_type type)
+{
     auto mw = allocate<ibv_mw>();
     if (!mw)
         return nullptr;
@@ -19,7 +20,8 @@ ibv_mw *mw_alloc(ibv_pd *pd, ibv_mw_type type) {
     return mw.release();
 }
 
-int mw_dealloc(ibv_mw *mw) {
+int mw_dealloc(ibv_mw *mw)
+{
     const int error = ibv_cmd_dealloc_mw(mw);
     if (error == 0)
         std::free(mw);

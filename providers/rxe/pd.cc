@@ -6,7 +6,8 @@
 
 namespace rxe {
 
-ibv_pd *pd_alloc(ibv_context *context) {
+ibv_pd *pd_alloc(ibv_context *context)
+{
     auto pd = allocate<ibv_pd>();
     if (!pd)
         return nullptr;
@@ -19,7 +20,8 @@ ibv_pd *pd_alloc(ibv_context *context) {
     return pd.release();
 }
 
-int pd_dealloc(ibv_pd *pd) {
+int pd_dealloc(ibv_pd *pd)
+{
     const int error = ibv_cmd_dealloc_pd(pd);
     if (error == 0)
         std::free(pd);

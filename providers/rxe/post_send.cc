@@ -9,7 +9,8 @@ namespace {
 
 /// The value of an atomic write: eight bytes, taken from the program's memory right away; false if there are not
 /// as many.
-bool gather_atomic_write(const ibv_send_wr &wr, char (&value)[8]) {
+bool gather_atomic_write(const ibv_send_wr &wr, char (&value)[8])
+{
     size_t used = 0;
     for (int i = 0; i < wr.num_sge; ++i) {
         const ibv_sge &sge = wr.sg_list[i];
@@ -22,7 +23,8 @@ bool gather_atomic_write(const ibv_send_wr &wr, char (&value)[8]) {
 }
 
 /// What the operation needs beside its data; 0 or an errno value.
-int set_operation(const SendQueue &sq, const ibv_send_wr &wr) {
+int set_operation(const SendQueue &sq, const ibv_send_wr &wr)
+{
     switch (wr.opcode) {
         case IBV_WR_SEND_WITH_IMM:
             sq.set_imm(wr.imm_data);
@@ -66,7 +68,8 @@ int set_operation(const SendQueue &sq, const ibv_send_wr &wr) {
     }
 }
 
-bool set_data(const SendQueue &sq, const ibv_send_wr &wr) {
+bool set_data(const SendQueue &sq, const ibv_send_wr &wr)
+{
     if (wr.num_sge < 0)
         return false;
     if ((wr.send_flags & IBV_SEND_INLINE) == 0)
@@ -81,7 +84,8 @@ bool set_data(const SendQueue &sq, const ibv_send_wr &wr) {
 }
 
 /// One WQE for one work request; 0 or an errno value.
-int post_one(SendQueue &sq, const ibv_send_wr &wr) {
+int post_one(SendQueue &sq, const ibv_send_wr &wr)
+{
     int error = sq.start(wr.wr_id, wr.opcode, wr.send_flags);
     if (error != 0)
         return error;
@@ -101,16 +105,19 @@ int post_one(SendQueue &sq, const ibv_send_wr &wr) {
 
 }  // namespace
 
-bool qp_can_send(const Qp &qp) {
+bool qp_can_send(const Qp &qp)
+{
     return qp.verbs.qp.state >= IBV_QPS_RTS;
 }
 
-int qp_ring_doorbell(Qp &qp) {
+int qp_ring_doorbell(Qp &qp)
+{
     ibv_send_wr *ignored = nullptr;
     return ibv_cmd_post_send(&qp.verbs.qp, nullptr, &ignored);
 }
 
-int qp_post_send(ibv_qp *ibqp, ibv_send_wr *wr, ibv_send_wr **bad_wr) {
+int qp_post_send(ibv_qp *ibqp, ibv_send_wr *wr, ibv_send_wr **bad_wr)
+{
     Qp &qp = *to_qp(ibqp);
     if (!qp_can_send(qp)) {
         *bad_wr = wr;
@@ -141,7 +148,8 @@ int qp_post_send(ibv_qp *ibqp, ibv_send_wr *wr, ibv_send_wr **bad_wr) {
     return error;
 }
 
-int qp_bind_mw(ibv_qp *ibqp, ibv_mw *mw, ibv_mw_bind *bind) {
+int qp_bind_mw(ibv_qp *ibqp, ibv_mw *mw, ibv_mw_bind *bind)
+{
     Qp &qp = *to_qp(ibqp);
     if (!qp_can_send(qp) || (bind->bind_info.mw_access_flags & IBV_ACCESS_ZERO_BASED) != 0)
         return EINVAL;

@@ -12,7 +12,8 @@ namespace rxe {
 namespace {
 
 /// IBV_QP_EX_WITH_* for operations: up to TSO each flag lies at the number of its opcode.
-uint64_t send_ops_flags(uint32_t operations) {
+uint64_t send_ops_flags(uint32_t operations)
+{
     static_assert(IBV_QP_EX_WITH_RDMA_WRITE == operation(IBV_WR_RDMA_WRITE));
     static_assert(IBV_QP_EX_WITH_BIND_MW == operation(IBV_WR_BIND_MW));
     static_assert(IBV_QP_EX_WITH_SEND_WITH_INV == operation(IBV_WR_SEND_WITH_INV));
@@ -26,7 +27,8 @@ uint64_t send_ops_flags(uint32_t operations) {
 }
 
 /// Maps the rings of a QP that the kernel made; 0 or an errno value.
-int rings_init(Qp &qp, const rxe_create_qp_resp &response, const ibv_qp_cap &cap) {
+int rings_init(Qp &qp, const rxe_create_qp_resp &response, const ibv_qp_cap &cap)
+{
     const int fd = qp.verbs.qp.context->cmd_fd;
     int error = qp.sq.ring.map(fd, response.sq_mi);
     if (error == 0 && response.rq_mi.size != 0) {
@@ -46,7 +48,8 @@ int rings_init(Qp &qp, const rxe_create_qp_resp &response, const ibv_qp_cap &cap
 
 }  // namespace
 
-ibv_qp *qp_create(ibv_pd *pd, ibv_qp_init_attr *attr) {
+ibv_qp *qp_create(ibv_pd *pd, ibv_qp_init_attr *attr)
+{
     static_assert(offsetof(ibv_qp_init_attr, sq_sig_all) == offsetof(ibv_qp_init_attr_ex, sq_sig_all));
     ibv_qp_init_attr_ex attr_ex{};
     std::memcpy(&attr_ex, attr, sizeof(*attr));
@@ -58,7 +61,8 @@ ibv_qp *qp_create(ibv_pd *pd, ibv_qp_init_attr *attr) {
     return qp;
 }
 
-ibv_qp *qp_create_ex(ibv_context *context, ibv_qp_init_attr_ex *attr) {
+ibv_qp *qp_create_ex(ibv_context *context, ibv_qp_init_attr_ex *attr)
+{
     if ((attr->comp_mask & ~uint32_t{IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS}) != 0)
         return null_with(EOPNOTSUPP);
     if ((attr->comp_mask & IBV_QP_INIT_ATTR_PD) == 0)
@@ -91,17 +95,20 @@ ibv_qp *qp_create_ex(ibv_context *context, ibv_qp_init_attr_ex *attr) {
     return &qp.release()->verbs.qp;
 }
 
-int qp_modify(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask) {
+int qp_modify(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask)
+{
     struct ibv_modify_qp command {};
     return ibv_cmd_modify_qp(qp, attr, attr_mask, &command, sizeof(command));
 }
 
-int qp_query(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask, ibv_qp_init_attr *init_attr) {
+int qp_query(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask, ibv_qp_init_attr *init_attr)
+{
     struct ibv_query_qp command {};
     return ibv_cmd_query_qp(qp, attr, attr_mask, init_attr, &command, sizeof(command));
 }
 
-int qp_destroy(ibv_qp *ibqp) {
+int qp_destroy(ibv_qp *ibqp)
+{
     const int error = ibv_cmd_destroy_qp(ibqp);
     if (error != 0)
         return error;
@@ -112,16 +119,19 @@ int qp_destroy(ibv_qp *ibqp) {
     return 0;
 }
 
-int qp_post_recv(ibv_qp *ibqp, ibv_recv_wr *wr, ibv_recv_wr **bad_wr) {
+int qp_post_recv(ibv_qp *ibqp, ibv_recv_wr *wr, ibv_recv_wr **bad_wr)
+{
     if (ibqp->state == IBV_QPS_RESET || ibqp->srq != nullptr) {
         *bad_wr = wr;
         return EINVAL;
     }
     const int error = to_qp(ibqp)->rq.post(wr, bad_wr);
-    // No message comes that would make the driver look at the queue and flush it (IBTA 10.3.1.7).
+    // In this state no message makes the driver look at the queue; entering it again does, and so flushes what was
+    // posted (IBTA 10.3.1.7). The driver has no doorbell for receive queues.
     if (ibqp->state == IBV_QPS_ERR) {
-        ibv_recv_wr *ignored = nullptr;
-        ibv_cmd_post_recv(ibqp, nullptr, &ignored);
+        ibv_qp_attr attr{};
+        attr.qp_state = IBV_QPS_ERR;
+        qp_modify(ibqp, &attr, IBV_QP_STATE);
     }
     return error;
 }

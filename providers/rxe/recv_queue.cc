@@ -9,7 +9,8 @@
 
 namespace rxe {
 
-int RecvQueue::post(ibv_recv_wr *wr, ibv_recv_wr **bad_wr) {
+int RecvQueue::post(ibv_recv_wr *wr, ibv_recv_wr **bad_wr)
+{
     Locked locked(lock);
     int error = 0;
     uint32_t index = ring.producer();

@@ -19,18 +19,21 @@ constexpr uint32_t kReliableOperations = kUnreliableOperations | kSgeOperations 
 constexpr uint32_t kAtomicSize = 8;
 
 /// Where the data of a WQE starts: SGEs, or the bytes themselves.
-char *payload(rxe_send_wqe &wqe) {
+char *payload(rxe_send_wqe &wqe)
+{
     return reinterpret_cast<char *>(&wqe + 1);
 }
 
-void set_length(rxe_send_wqe &wqe, uint32_t length) {
+void set_length(rxe_send_wqe &wqe, uint32_t length)
+{
     wqe.dma.length = length;
     wqe.dma.resid = length;
 }
 
 }  // namespace
 
-uint32_t operations_of(ibv_qp_type type, uint64_t capabilities) {
+uint32_t operations_of(ibv_qp_type type, uint64_t capabilities)
+{
     switch (type) {
         case IBV_QPT_UD:
             return kDatagramOperations;
@@ -50,21 +53,24 @@ uint32_t operations_of(ibv_qp_type type, uint64_t capabilities) {
     }
 }
 
-void SendQueue::batch_start() {
+void SendQueue::batch_start()
+{
     wqe = nullptr;
     tail = ring.producer();
     tail_ssn = ssn;
     error = 0;
 }
 
-bool SendQueue::batch_publish() {
+bool SendQueue::batch_publish()
+{
     const bool any = tail_ssn != ssn;
     ssn = tail_ssn;
     ring.publish(tail);
     return any;
 }
 
-int SendQueue::start(uint64_t wr_id, uint32_t opcode, uint32_t send_flags) {
+int SendQueue::start(uint64_t wr_id, uint32_t opcode, uint32_t send_flags)
+{
     wqe = nullptr;
     if ((operations & operation(opcode)) == 0)
         return EINVAL;
@@ -79,13 +85,15 @@ int SendQueue::start(uint64_t wr_id, uint32_t opcode, uint32_t send_flags) {
     return 0;
 }
 
-void SendQueue::set_rdma(uint64_t remote_addr, uint32_t rkey) const {
+void SendQueue::set_rdma(uint64_t remote_addr, uint32_t rkey) const
+{
     wqe->iova = remote_addr;
     wqe->wr.wr.rdma.remote_addr = remote_addr;
     wqe->wr.wr.rdma.rkey = rkey;
 }
 
-void SendQueue::set_atomic(uint64_t remote_addr, uint32_t rkey, uint64_t compare_add, uint64_t swap) const {
+void SendQueue::set_atomic(uint64_t remote_addr, uint32_t rkey, uint64_t compare_add, uint64_t swap) const
+{
     wqe->iova = remote_addr;
     wqe->wr.wr.atomic.remote_addr = remote_addr;
     wqe->wr.wr.atomic.compare_add = compare_add;
@@ -93,14 +101,16 @@ void SendQueue::set_atomic(uint64_t remote_addr, uint32_t rkey, uint64_t compare
     wqe->wr.wr.atomic.rkey = rkey;
 }
 
-void SendQueue::set_atomic_write(uint64_t remote_addr, uint32_t rkey, const void *value) const {
+void SendQueue::set_atomic_write(uint64_t remote_addr, uint32_t rkey, const void *value) const
+{
     set_rdma(remote_addr, rkey);
     std::memcpy(payload(*wqe), value, kAtomicSize);
     set_length(*wqe, kAtomicSize);
 }
 
 void SendQueue::set_flush(uint64_t remote_addr, uint32_t rkey, uint32_t length, uint8_t type,
-                          uint8_t level) const {
+                          uint8_t level) const
+{
     wqe->iova = remote_addr;
     wqe->wr.wr.flush.remote_addr = remote_addr;
     wqe->wr.wr.flush.length = length;
@@ -110,7 +120,8 @@ void SendQueue::set_flush(uint64_t remote_addr, uint32_t rkey, uint32_t length, 
     set_length(*wqe, length);
 }
 
-void SendQueue::set_bind(const ibv_mw &mw, uint32_t rkey, const ibv_mw_bind_info &info) const {
+void SendQueue::set_bind(const ibv_mw &mw, uint32_t rkey, const ibv_mw_bind_info &info) const
+{
     wqe->wr.wr.mw.addr = info.addr;
     wqe->wr.wr.mw.length = info.length;
     wqe->wr.wr.mw.mr_lkey = info.mr != nullptr ? info.mr->lkey : 0;
@@ -119,7 +130,8 @@ void SendQueue::set_bind(const ibv_mw &mw, uint32_t rkey, const ibv_mw_bind_info
     wqe->wr.wr.mw.access = info.mw_access_flags;
 }
 
-void SendQueue::set_ud(const ibv_ah *ah, uint32_t remote_qpn, uint32_t remote_qkey) const {
+void SendQueue::set_ud(const ibv_ah *ah, uint32_t remote_qpn, uint32_t remote_qkey) const
+{
     if (ah == nullptr)
         return;
     wqe->wr.wr.ud.remote_qpn = remote_qpn;
@@ -129,7 +141,8 @@ void SendQueue::set_ud(const ibv_ah *ah, uint32_t remote_qpn, uint32_t remote_qk
         wqe->wr.wr.ud.av = to_ah(ah)->vector;
 }
 
-bool SendQueue::set_sges(const ibv_sge *list, size_t count) const {
+bool SendQueue::set_sges(const ibv_sge *list, size_t count) const
+{
     if (count > max_sge)
         return false;
     const uint64_t length = sge_length(list, static_cast<uint32_t>(count));
@@ -142,13 +155,15 @@ bool SendQueue::set_sges(const ibv_sge *list, size_t count) const {
     return true;
 }
 
-void SendQueue::inline_start() const {
+void SendQueue::inline_start() const
+{
     wqe->wr.send_flags |= IBV_SEND_INLINE;
     wqe->dma.num_sge = 0;
     set_length(*wqe, 0);
 }
 
-bool SendQueue::inline_append(const void *data, size_t length) const {
+bool SendQueue::inline_append(const void *data, size_t length) const
+{
     const uint32_t used = wqe->dma.length;
     if (length > max_inline - used)
         return false;
@@ -158,7 +173,8 @@ bool SendQueue::inline_append(const void *data, size_t length) const {
     return true;
 }
 
-int SendQueue::finish() {
+int SendQueue::finish()
+{
     const uint32_t op = operation(wqe->wr.opcode);
     // IBTA 9.4.5: eight bytes, aligned.
     if ((op & kAtomicOperations) != 0 && (wqe->dma.length < kAtomicSize || wqe->iova % kAtomicSize != 0))

@@ -7,7 +7,8 @@
 
 namespace rxe {
 
-ibv_srq *srq_create(ibv_pd *pd, ibv_srq_init_attr *attr) {
+ibv_srq *srq_create(ibv_pd *pd, ibv_srq_init_attr *attr)
+{
     auto srq = allocate<Srq>();
     if (!srq)
         return nullptr;
@@ -28,7 +29,8 @@ ibv_srq *srq_create(ibv_pd *pd, ibv_srq_init_attr *attr) {
     return &srq.release()->verbs.srq;
 }
 
-int srq_modify(ibv_srq *ibsrq, ibv_srq_attr *attr, int attr_mask) {
+int srq_modify(ibv_srq *ibsrq, ibv_srq_attr *attr, int attr_mask)
+{
     Srq *srq = to_srq(ibsrq);
     mminfo resized{};
     Extended<struct ibv_modify_srq, rxe_modify_srq_cmd> command;
@@ -41,12 +43,14 @@ int srq_modify(ibv_srq *ibsrq, ibv_srq_attr *attr, int attr_mask) {
     return srq->rq.ring.remap(ibsrq->context->cmd_fd, resized);
 }
 
-int srq_query(ibv_srq *srq, ibv_srq_attr *attr) {
+int srq_query(ibv_srq *srq, ibv_srq_attr *attr)
+{
     struct ibv_query_srq command {};
     return ibv_cmd_query_srq(srq, attr, &command, sizeof(command));
 }
 
-int srq_destroy(ibv_srq *ibsrq) {
+int srq_destroy(ibv_srq *ibsrq)
+{
     const int error = ibv_cmd_destroy_srq(ibsrq);
     if (error != 0)
         return error;
@@ -56,7 +60,8 @@ int srq_destroy(ibv_srq *ibsrq) {
     return 0;
 }
 
-int srq_post_recv(ibv_srq *srq, ibv_recv_wr *wr, ibv_recv_wr **bad_wr) {
+int srq_post_recv(ibv_srq *srq, ibv_recv_wr *wr, ibv_recv_wr **bad_wr)
+{
     return to_srq(srq)->rq.post(wr, bad_wr);
 }
 

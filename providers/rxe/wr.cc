@@ -6,13 +6,15 @@ namespace rxe {
 namespace {
 
 /// The first error of a batch decides it; ibv_wr_complete tells.
-void fail(SendQueue &sq, int error) {
+void fail(SendQueue &sq, int error)
+{
     if (sq.error == 0)
         sq.error = error;
     sq.wqe = nullptr;
 }
 
-void finish(SendQueue &sq) {
+void finish(SendQueue &sq)
+{
     if (sq.wqe == nullptr)
         return;
     const int error = sq.finish();
@@ -21,7 +23,8 @@ void finish(SendQueue &sq) {
 }
 
 /// Starts the next WQE of the batch; null if it or an earlier one failed.
-SendQueue *start(ibv_qp_ex *qp, ibv_wr_opcode opcode) {
+SendQueue *start(ibv_qp_ex *qp, ibv_wr_opcode opcode)
+{
     SendQueue &sq = to_qp(qp)->sq;
     finish(sq);
     if (sq.error != 0)
@@ -34,65 +37,76 @@ SendQueue *start(ibv_qp_ex *qp, ibv_wr_opcode opcode) {
 }
 
 /// The queue, if its current WQE is of one of the operations; a setter for another one fails the batch.
-SendQueue *current(ibv_qp_ex *qp, uint32_t operations) {
+SendQueue *current(ibv_qp_ex *qp, uint32_t operations)
+{
     SendQueue &sq = to_qp(qp)->sq;
     if (sq.error == 0 && (sq.wqe == nullptr || (operations & operation(sq.wqe->wr.opcode)) == 0))
         fail(sq, EINVAL);
     return sq.error == 0 ? &sq : nullptr;
 }
 
-void wr_send(ibv_qp_ex *qp) {
+void wr_send(ibv_qp_ex *qp)
+{
     start(qp, IBV_WR_SEND);
 }
 
-void wr_send_imm(ibv_qp_ex *qp, __be32 imm_data) {
+void wr_send_imm(ibv_qp_ex *qp, __be32 imm_data)
+{
     if (const SendQueue *sq = start(qp, IBV_WR_SEND_WITH_IMM))
         sq->set_imm(imm_data);
 }
 
-void wr_send_inv(ibv_qp_ex *qp, uint32_t invalidate_rkey) {
+void wr_send_inv(ibv_qp_ex *qp, uint32_t invalidate_rkey)
+{
     if (const SendQueue *sq = start(qp, IBV_WR_SEND_WITH_INV))
         sq->set_invalidate(invalidate_rkey);
 }
 
-void wr_send_tso(ibv_qp_ex *qp, void *, uint16_t, uint16_t) {
+void wr_send_tso(ibv_qp_ex *qp, void *, uint16_t, uint16_t)
+{
     start(qp, IBV_WR_TSO);  // no QP of rxe has it
 }
 
-void wr_rdma_write(ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr) {
+void wr_rdma_write(ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr)
+{
     if (const SendQueue *sq = start(qp, IBV_WR_RDMA_WRITE))
         sq->set_rdma(remote_addr, rkey);
 }
 
-void wr_rdma_write_imm(ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, __be32 imm_data) {
+void wr_rdma_write_imm(ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, __be32 imm_data)
+{
     if (const SendQueue *sq = start(qp, IBV_WR_RDMA_WRITE_WITH_IMM)) {
         sq->set_rdma(remote_addr, rkey);
         sq->set_imm(imm_data);
     }
 }
 
-void wr_rdma_read(ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr) {
+void wr_rdma_read(ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr)
+{
     if (const SendQueue *sq = start(qp, IBV_WR_RDMA_READ))
         sq->set_rdma(remote_addr, rkey);
 }
 
-void wr_atomic_cmp_swp(ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, uint64_t compare, uint64_t swap) {
+void wr_atomic_cmp_swp(ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, uint64_t compare, uint64_t swap)
+{
     if (const SendQueue *sq = start(qp, IBV_WR_ATOMIC_CMP_AND_SWP))
         sq->set_atomic(remote_addr, rkey, compare, swap);
 }
 
-void wr_atomic_fetch_add(ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, uint64_t add) {
+void wr_atomic_fetch_add(ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, uint64_t add)
+{
     if (const SendQueue *sq = start(qp, IBV_WR_ATOMIC_FETCH_AND_ADD))
         sq->set_atomic(remote_addr, rkey, add, 0);
 }
 
-void wr_atomic_write(ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, const void *value) {
+void wr_atomic_write(ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, const void *value)
+{
     if (const SendQueue *sq = start(qp, IBV_WR_ATOMIC_WRITE))
         sq->set_atomic_write(remote_addr, rkey, value);
 }
 
-void wr_flush(ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, size_t length, uint8_t type,
-              uint8_t level) {
+void wr_flush(ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, size_t length, uint8_t type, uint8_t level)
+{
     SendQueue *sq = start(qp, IBV_WR_FLUSH);
     if (sq == nullptr)
         return;
@@ -101,12 +115,14 @@ void wr_flush(ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, size_t length,
     sq->set_flush(remote_addr, rkey, static_cast<uint32_t>(length), type, level);
 }
 
-void wr_local_inv(ibv_qp_ex *qp, uint32_t invalidate_rkey) {
+void wr_local_inv(ibv_qp_ex *qp, uint32_t invalidate_rkey)
+{
     if (const SendQueue *sq = start(qp, IBV_WR_LOCAL_INV))
         sq->set_invalidate(invalidate_rkey);
 }
 
-void wr_bind_mw(ibv_qp_ex *qp, ibv_mw *mw, uint32_t rkey, const ibv_mw_bind_info *bind_info) {
+void wr_bind_mw(ibv_qp_ex *qp, ibv_mw *mw, uint32_t rkey, const ibv_mw_bind_info *bind_info)
+{
     SendQueue *sq = start(qp, IBV_WR_BIND_MW);
     if (sq == nullptr)
         return;
@@ -115,7 +131,8 @@ void wr_bind_mw(ibv_qp_ex *qp, ibv_mw *mw, uint32_t rkey, const ibv_mw_bind_info
     sq->set_bind(*mw, rkey, *bind_info);
 }
 
-void wr_set_ud_addr(ibv_qp_ex *qp, ibv_ah *ah, uint32_t remote_qpn, uint32_t remote_qkey) {
+void wr_set_ud_addr(ibv_qp_ex *qp, ibv_ah *ah, uint32_t remote_qpn, uint32_t remote_qkey)
+{
     SendQueue *sq = current(qp, kInlineOperations);
     if (sq == nullptr)
         return;
@@ -124,22 +141,26 @@ void wr_set_ud_addr(ibv_qp_ex *qp, ibv_ah *ah, uint32_t remote_qpn, uint32_t rem
     sq->set_ud(ah, remote_qpn, remote_qkey);
 }
 
-void wr_set_xrc_srqn(ibv_qp_ex *qp, uint32_t) {
+void wr_set_xrc_srqn(ibv_qp_ex *qp, uint32_t)
+{
     current(qp, 0);  // no QP of rxe has it
 }
 
-void wr_set_sge_list(ibv_qp_ex *qp, size_t num_sge, const ibv_sge *sg_list) {
+void wr_set_sge_list(ibv_qp_ex *qp, size_t num_sge, const ibv_sge *sg_list)
+{
     SendQueue *sq = current(qp, kSgeOperations);
     if (sq != nullptr && !sq->set_sges(sg_list, num_sge))
         fail(*sq, ENOSPC);
 }
 
-void wr_set_sge(ibv_qp_ex *qp, uint32_t lkey, uint64_t addr, uint32_t length) {
+void wr_set_sge(ibv_qp_ex *qp, uint32_t lkey, uint64_t addr, uint32_t length)
+{
     const ibv_sge sge{.addr = addr, .length = length, .lkey = lkey};
     wr_set_sge_list(qp, 1, &sge);
 }
 
-void wr_set_inline_data_list(ibv_qp_ex *qp, size_t num_buf, const ibv_data_buf *buf_list) {
+void wr_set_inline_data_list(ibv_qp_ex *qp, size_t num_buf, const ibv_data_buf *buf_list)
+{
     SendQueue *sq = current(qp, kInlineOperations);
     if (sq == nullptr)
         return;
@@ -149,12 +170,14 @@ void wr_set_inline_data_list(ibv_qp_ex *qp, size_t num_buf, const ibv_data_buf *
             return fail(*sq, ENOSPC);
 }
 
-void wr_set_inline_data(ibv_qp_ex *qp, void *addr, size_t length) {
+void wr_set_inline_data(ibv_qp_ex *qp, void *addr, size_t length)
+{
     const ibv_data_buf data{.addr = addr, .length = length};
     wr_set_inline_data_list(qp, 1, &data);
 }
 
-void wr_start(ibv_qp_ex *qp) {
+void wr_start(ibv_qp_ex *qp)
+{
     SendQueue &sq = to_qp(qp)->sq;
     sq.lock.lock();
     sq.batch_start();
@@ -162,7 +185,8 @@ void wr_start(ibv_qp_ex *qp) {
         fail(sq, EINVAL);
 }
 
-int wr_complete(ibv_qp_ex *ibqp) {
+int wr_complete(ibv_qp_ex *ibqp)
+{
     Qp &qp = *to_qp(ibqp);
     finish(qp.sq);
     const int error = qp.sq.error;
@@ -171,13 +195,15 @@ int wr_complete(ibv_qp_ex *ibqp) {
     return posted ? qp_ring_doorbell(qp) : error;
 }
 
-void wr_abort(ibv_qp_ex *qp) {
+void wr_abort(ibv_qp_ex *qp)
+{
     to_qp(qp)->sq.lock.unlock();
 }
 
 }  // namespace
 
-void qp_ex_init(ibv_qp_ex &qp) {
+void qp_ex_init(ibv_qp_ex &qp)
+{
     qp.wr_atomic_cmp_swp = wr_atomic_cmp_swp;
     qp.wr_atomic_fetch_add = wr_atomic_fetch_add;
     qp.wr_bind_mw = wr_bind_mw;
