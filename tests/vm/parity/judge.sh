@@ -17,9 +17,9 @@ selected() {
     [[ $1 =~ $filter ]]
 }
 
-# Everything that a run chooses at random, measures, or leaves undefined.
+# mask FILE...: takes out, in place, everything that a run chooses at random, measures, or leaves undefined.
 mask() {
-    sed -E \
+    sed -E -i \
         -e 's/(QPN|PSN|RKey|VAddr) 0x[0-9a-f]+/\1/g' \
         -e 's/in [0-9.]+ seconds = ([0-9.]+|inf|-?nan) /in N seconds = N /' \
         -e 's/^( [0-9]+ +[0-9]+)([[:space:]]+[0-9.]+)+[[:space:]]*$/\1 N/' \
@@ -27,7 +27,8 @@ mask() {
         -e 's/(client|server) read\/write: .*/\1 read\/write: (an old errno)/' \
         -e 's/rdmav[0-9]+/rdmavN/g' \
         -e '/^(server|client) DISCONNECT EVENT|^wait for RDMA_READ_ADV state/d' \
-        -e "s/localhost:$port|:$port\$/PORT/"
+        -e 's/localhost:[0-9]+/localhost:PORT/' \
+        "$@"
 }
 
 # on SIDE NAME COMMAND...: runs the command with the side's library; its output and errors go to files. The dynamic
@@ -51,16 +52,17 @@ describe_status() {
     esac
 }
 
-# The libibverbs that the processes of this side loaded.
+# libraries_of SIDE: the libibverbs that its processes loaded, each once, in one line.
 libraries_of() {
-    cat "$1"/loaded.* 2>/dev/null | sed -n 's/.*calling init: \(.*libibverbs\.so\.1\)$/\1/p' | sort -u
+    awk '/calling init: .*\/libibverbs\.so\.1$/ && !seen[$NF]++ { printf "%s%s", separator, $NF; separator = " " }' \
+        "$1"/loaded.*
 }
 
 report() {
     local verdict=$1 name=$2
-    ((number++))
-    echo "$verdict $number - $name"
-    [[ $verdict == ok ]] || ((failed++))
+    ((++number))
+    echo "$verdict $number - $name # time=$((${EPOCHREALTIME/./} / 1000 - started))ms"
+    [[ $verdict == ok ]] || ((++failed))
 }
 
 explain() {
@@ -69,35 +71,25 @@ explain() {
 
 # judge NAME EXPECTED: compares the sides.
 judge() {
-    local name=$1 expected=$2 side file library verdict=ok
-    : >why
+    local name=$1 expected=$2 side libraries why=()
     for side in stock ours; do
-        for file in "$side"/*.out "$side"/*.err; do
-            mask <"$file" >"$file.masked"
-        done
-        library=${library_of[$side]}
-        if [[ $(libraries_of "$side") != "$library" ]]; then
-            echo "the processes on the $side side loaded $(libraries_of "$side" | tr '\n' ' '), not $library" >>why
-        fi
-        if [[ $(cat "$side/status") != "$expected" ]]; then
-            echo "$side: exit status $(cat "$side/status"), expected $expected" >>why
-        fi
+        libraries=$(libraries_of "$side")
+        [[ $libraries == "${library_of[$side]}" ]] ||
+            why+=("the processes on the $side side loaded '$libraries', not ${library_of[$side]}")
+        [[ $(<"$side/status") == "$expected" ]] || why+=("$side: $(<"$side/status"); expected: $expected")
     done
-    rm -rf compared
-    mkdir -p compared/{stock,ours}
-    for side in stock ours; do
-        cp "$side/status" "compared/$side"
-        for file in "$side"/*.masked; do
-            cp "$file" "compared/$side/$(basename "$file" .masked)"
-        done
-    done
-    (cd compared && diff -ru stock ours) >>why || true
-    [[ ! -s why ]] || verdict='not ok'
-    report "$verdict" "$name"
-    [[ $verdict == ok ]] || explain <why
+    mask {stock,ours}/*.{out,err}
+    diff -r -u -x 'loaded.*' stock ours >difference || why+=("the sides differ:" "$(<difference)")
+    if ((${#why[@]})); then
+        report 'not ok' "$name"
+        printf '%s\n' "${why[@]}" | explain
+    else
+        report ok "$name"
+    fi
 }
 
 prepare() {
+    started=$((${EPOCHREALTIME/./} / 1000))
     rm -rf stock ours
     mkdir stock ours
     # An unprivileged program writes what it loads there.
@@ -141,7 +133,7 @@ run_pair() {
     wait_until 5 eval "! kill -0 $pid 2>/dev/null" || kill "$pid"
     wait "$pid"
     server_status=$?
-    echo "server $(describe_status $server_status), client $(describe_status $client_status)"
+    printf 'server %s, client %s\n' "$(describe_status $server_status)" "$(describe_status $client_status)"
 }
 
 # pair NAME STATUS READY SERVER CLIENT: a server and its client. PORT in the commands is a free TCP port; STATUS is
@@ -152,7 +144,7 @@ pair() {
     expected="server ${status%/*}, client ${status#*/}"
     prepare
     for side in stock ours; do
-        ((port++))
+        ((++port))
         run_pair "$side" "$side" "${ready//PORT/$port}" "${server//PORT/$port}" "${client//PORT/$port}" \
             >"$side/status" 2>/dev/null
     done
@@ -177,7 +169,7 @@ mixed() {
         client=ours
         [[ $server == stock ]] || client=stock
         prepare
-        ((port++))
+        ((++port))
         result=$(run_pair "$client" "$server" "listens $port" "$command -p $port" "$command -p $port localhost" 2>/dev/null)
         if [[ $result == 'server 0, client 0' && $(libraries_of ours) == "$our_library" ]]; then
             report ok "$name, server on $server"
