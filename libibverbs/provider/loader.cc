@@ -8,9 +8,12 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstdio>
 #include <cstring>
+#include <span>
+#include <string_view>
 
 #include "provider/registry.hh"
 #include "provider/warning.hh"
@@ -20,13 +23,35 @@ namespace {
 
 #define VERBS_TEXT_OF(number) #number
 #define VERBS_TEXT(number) VERBS_TEXT_OF(number)
-constexpr char kEnding[] = "-rdmav" VERBS_TEXT(VERBS_PROVIDER_ABI) ".so";
 
-bool ends_with(const char *text, const char *ending)
+/// The provider ABIs that plugins may have, as their files are called; ours comes first.
+constexpr const char *kAbis[] = {"-rdmav" VERBS_TEXT(VERBS_PROVIDER_ABI), "-rdmav34"};
+
+/// What a configured name says of the plugin's file.
+struct PluginName {
+    std::string_view name;   ///< "rxe" of "rxe", "rxe-rdmav34", "/opt/librxe" and "/opt/librxe-rdmav65.so"
+    const char *abi;         ///< the one of kAbis that it asks for, or null
+    bool is_path, is_whole;  ///< a path; with ".so"
+};
+
+PluginName parse(std::string_view text)
 {
-    size_t length = strlen(text);
-    size_t ending_length = strlen(ending);
-    return length >= ending_length && strcmp(text + length - ending_length, ending) == 0;
+    PluginName plugin = {.name = text, .abi = nullptr, .is_path = text.starts_with('/'), .is_whole = false};
+    if (plugin.is_path) {
+        plugin.name.remove_prefix(text.rfind('/') + 1);
+        if (plugin.name.starts_with("lib"))
+            plugin.name.remove_prefix(3);
+        plugin.is_whole = plugin.name.ends_with(".so");
+        if (plugin.is_whole)
+            plugin.name.remove_suffix(3);
+    }
+    for (const char *abi : kAbis)
+        if (plugin.name.ends_with(abi)) {
+            plugin.abi = abi;
+            plugin.name.remove_suffix(strlen(abi));
+            break;
+        }
+    return plugin;
 }
 
 /// Whether a registered provider lies in the object that `handle` stands for.
@@ -53,25 +78,26 @@ const Registration *last_registered()
     return last;
 }
 
-/// Loads the file, or what the linker finds under this name. The plugin stays for good: its devices may.
-bool load_file(const char *path, Audience audience)
+enum class Outcome { kLoaded, kBroken, kAbsent };
+
+/// Loads the file, or what the linker finds under this name; kAbsent where dlerror tells why not. The plugin stays for
+/// good: its devices may.
+Outcome load_file(const char *path)
 {
     const Registration *last = last_registered();
     void *handle = dlopen(path, RTLD_NOW);
-    if (handle == nullptr) {
-        warn(audience, "provider %s cannot be loaded: %s", path, dlerror());
-        return false;
-    }
+    if (handle == nullptr)
+        return Outcome::kAbsent;
     // A plugin that the program links to has registered long ago; one that forwards to another object has just now.
     if (last_registered() != last || has_registered(handle))
-        return true;
-    warn(audience, "provider %s is ignored: it registers nothing with verbs_register_driver_%d", path,
-         VERBS_PROVIDER_ABI);
+        return Outcome::kLoaded;
+    warn(Audience::kEverybody,
+         "provider %s is ignored: it registers nothing with verbs_register_driver_%d or "
+         "verbs_register_driver_34",
+         path, VERBS_PROVIDER_ABI);
     dlclose(handle);
-    return false;
+    return Outcome::kBroken;
 }
-
-enum class Outcome { kLoaded, kBroken, kAbsent };
 
 /// Loads the file if it exists. What it is comes first: opening a FIFO would never end.
 Outcome load_path(const char *path)
@@ -87,20 +113,31 @@ Outcome load_path(const char *path)
         warn(Audience::kEverybody, "provider %s cannot be loaded: it is not a regular file", path);
         return Outcome::kBroken;
     }
-    return load_file(path, Audience::kEverybody) ? Outcome::kLoaded : Outcome::kBroken;
+    Outcome outcome = load_file(path);
+    if (outcome != Outcome::kAbsent)
+        return outcome;
+    warn(Audience::kEverybody, "provider %s cannot be loaded: %s", path, dlerror());
+    return Outcome::kBroken;
 }
 
-/// "rxe" of "rxe", "/opt/librxe" and "/opt/librxe-rdmav65.so".
-bool is_named(const NamedProvider &provider, const char *wanted)
+/// Loads the plugin that the linker finds, of the best ABI.
+Outcome load_from_search_path(std::string_view name, std::span<const char *const> abis)
 {
-    const char *slash = strrchr(provider.name, '/');
-    const char *name = slash != nullptr ? slash + 1 : provider.name;
-    if (slash != nullptr && strncmp(name, "lib", 3) == 0)
-        name += 3;
-    size_t length = strlen(name);
-    if (ends_with(name, kEnding))
-        length -= strlen(kEnding);
-    return length == strlen(wanted) && strncmp(name, wanted, length) == 0;
+    char path[PATH_MAX];
+    char reasons[512] = "";
+    size_t length = 0;
+    for (const char *abi : abis) {
+        snprintf(path, sizeof path, "lib%.*s%s.so", static_cast<int>(name.size()), name.data(), abi);
+        Outcome outcome = load_file(path);
+        if (outcome != Outcome::kAbsent)
+            return outcome;
+        int added =
+            snprintf(reasons + length, sizeof reasons - length, "%s%s", length != 0 ? "; " : "", dlerror());
+        length = std::min(length + static_cast<size_t>(added), sizeof reasons - 1);
+    }
+    warn(Audience::kWhoAsked, "provider %.*s cannot be loaded: %s", static_cast<int>(name.size()),
+         name.data(), reasons);
+    return Outcome::kAbsent;
 }
 
 }  // namespace
@@ -149,24 +186,35 @@ const char *provider_for(uint32_t driver_id)
 
 bool load_plugin(const char *name, const Places &places)
 {
+    const PluginName plugin = parse(name);
+    const std::span<const char *const> abis =
+        plugin.abi != nullptr ? std::span<const char *const>(&plugin.abi, 1) : kAbis;
     char path[PATH_MAX];
-    if (name[0] == '/') {
-        snprintf(path, sizeof path, "%s%s", name, ends_with(name, ".so") ? "" : kEnding);
-        Outcome outcome = load_path(path);
-        if (outcome == Outcome::kAbsent)
-            warn(Audience::kEverybody, "provider %s cannot be loaded: there is no such file", path);
-        return outcome == Outcome::kLoaded;
+    if (plugin.is_path) {
+        const bool is_complete = plugin.is_whole || plugin.abi != nullptr;
+        for (const char *abi : abis) {
+            snprintf(path, sizeof path, "%s%s%s", name, is_complete ? "" : abi, plugin.is_whole ? "" : ".so");
+            Outcome outcome = load_path(path);
+            if (outcome != Outcome::kAbsent)
+                return outcome == Outcome::kLoaded;
+            if (is_complete)
+                break;
+        }
+        warn(Audience::kEverybody, "provider %s cannot be loaded: there is no such file", path);
+        return false;
     }
-    for (const char *directory : places.provider_directories) {
-        if (directory == nullptr)
-            continue;
-        snprintf(path, sizeof path, "%s/lib%s%s", directory, name, kEnding);
-        Outcome outcome = load_path(path);
-        if (outcome != Outcome::kAbsent)
-            return outcome == Outcome::kLoaded;
+    for (const char *abi : abis) {
+        for (const char *directory : places.provider_directories) {
+            if (directory == nullptr)
+                continue;
+            snprintf(path, sizeof path, "%s/lib%.*s%s.so", directory, static_cast<int>(plugin.name.size()),
+                     plugin.name.data(), abi);
+            Outcome outcome = load_path(path);
+            if (outcome != Outcome::kAbsent)
+                return outcome == Outcome::kLoaded;
+        }
     }
-    snprintf(path, sizeof path, "lib%s%s", name, kEnding);
-    return load_file(path, Audience::kWhoAsked);
+    return load_from_search_path(plugin.name, abis) == Outcome::kLoaded;
 }
 
 void Loader::load(NamedProvider &provider)
@@ -190,20 +238,27 @@ Status Loader::start(const Places &places)
     return {};
 }
 
+/// A name that says its ABI is a choice between plugins of one name: those come first.
+template <class Wanted>
+void Loader::load_those(Wanted is_wanted)
+{
+    for (bool with_abi : {true, false})
+        for (NamedProvider *provider = names_.first(); provider != nullptr; provider = provider->next)
+            if (const PluginName plugin = parse(provider->name);
+                (plugin.abi != nullptr) == with_abi && is_wanted(plugin))
+                load(*provider);
+}
+
 void Loader::load_for(uint32_t driver_id)
 {
     const char *wanted = provider_for(driver_id);
-    if (wanted == nullptr)
-        return;
-    for (NamedProvider *provider = names_.first(); provider != nullptr; provider = provider->next)
-        if (is_named(*provider, wanted))
-            load(*provider);
+    if (wanted != nullptr)
+        load_those([wanted](const PluginName &plugin) { return plugin.name == wanted; });
 }
 
 void Loader::load_all()
 {
-    for (NamedProvider *provider = names_.first(); provider != nullptr; provider = provider->next)
-        load(*provider);
+    load_those([](const PluginName &) { return true; });
 }
 
 }  // namespace verbs::provider

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 namespace verbs::provider {
 namespace {
@@ -34,14 +35,21 @@ const char *beside(const char *directory, const char *name, char (&path)[PATH_MA
                                                                                                  : nullptr;
 }
 
+constexpr const char *unless_same(std::string_view directory, std::string_view other)
+{
+    return directory != other ? directory.data() : nullptr;
+}
+
 }  // namespace
 
 Places process_places()
 {
     Places places = {
         .environment = secure_getenv("RDMAV_DRIVERS"),
-        .config_directories = {nullptr, VERBS_CONFIG_DIR},
-        .provider_directories = {nullptr, VERBS_PROVIDER_DIR},
+        .config_directories = {nullptr, VERBS_CONFIG_DIR,
+                               unless_same(VERBS_SYSTEM_CONFIG_DIR, VERBS_CONFIG_DIR)},
+        .provider_directories = {nullptr, VERBS_PROVIDER_DIR,
+                                 unless_same(VERBS_SYSTEM_PROVIDER_DIR, VERBS_PROVIDER_DIR)},
     };
     if (places.environment == nullptr)
         places.environment = secure_getenv("IBV_DRIVERS");
