@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Each inline verb reaches the slot at the golden offset, and answers as it must when the slot is not there.
 //
-// Built twice: against our headers and, where there is one, against the stock library's. Both must find the same
-// places, because programs carry these offsets in their machine code.
+// Built twice: against our headers and, where there is one, against the stock library's. Both must find the
+// same places, because programs carry these offsets in their machine code.
 
 #include <infiniband/verbs.h>
 
@@ -200,8 +200,8 @@ bool is_unsupported(Result result)
         return result == EOPNOTSUPP;
 }
 
-// Calls `verb` on contexts that have the slot and on contexts that lack it in each way that there is. `fallback` is
-// the exported function that is called instead, or empty when the answer is EOPNOTSUPP.
+// Calls `verb` on contexts that have the slot and on contexts that lack it in each way that there is.
+// `fallback` is the exported function that is called instead, or empty when the answer is EOPNOTSUPP.
 template <Name kName, class Function, class Verb>
 void check_extended(Verb verb, const std::string &fallback = {})
 {
@@ -537,8 +537,8 @@ TEST(Dispatch, SizesOfStructsReachTheLibrary)
 #endif
 }
 
-// The newest function is called only where it is needed: a program without optional flags runs with the oldest
-// library.
+// The newest function is called only where it is needed: a program without optional flags runs with the
+// oldest library.
 TEST(Dispatch, RegisteringMemory)
 {
     Context context;
@@ -564,7 +564,7 @@ TEST(Dispatch, RegisteringMemory)
     EXPECT_EQ(called(ibv_reg_mr_iova(o.pd.get(), &byte, 1, 0, unknown)), Calls{"ibv_reg_mr_iova2"});
 }
 
-TEST(Dispatch, Arithmetic)
+TEST(Dispatch, ArithmeticAndConstants)
 {
     EXPECT_EQ(ibv_inc_rkey(0x12345678), 0x12345679U);
     EXPECT_EQ(ibv_inc_rkey(0x123456ff), 0x12345600U);
@@ -575,6 +575,7 @@ TEST(Dispatch, Arithmetic)
     EXPECT_EQ(ibv_flow_label_to_udp_sport(0x12345), 0xe341);
     EXPECT_EQ(ibv_is_qpt_supported(1U << IBV_QPT_UD, IBV_QPT_UD), 1);
     EXPECT_EQ(ibv_is_qpt_supported(1U << IBV_QPT_UD, IBV_QPT_RC), 0);
+    EXPECT_EQ(reinterpret_cast<std::intptr_t>(IBV_ALLOCATOR_USE_DEFAULT), -1);
     EXPECT_TRUE(vext_field_avail(ibv_wc, slid, sizeof(ibv_wc)));
     EXPECT_FALSE(vext_field_avail(ibv_wc, slid, offsetof(ibv_wc, slid)));
 }

@@ -2,21 +2,30 @@
 """What a shared library exports, imports and needs, as readelf tells it."""
 import re
 import subprocess
+import sys
+
+
+def readelf(path, *options):
+    """What readelf says; ends the program with a message when the file cannot be read."""
+    done = subprocess.run(["readelf", "--wide", *options, str(path)], text=True, capture_output=True)
+    if done.returncode:
+        sys.exit(f"FAILED: {done.stderr.strip()} (has it been built?)")
+    return done.stdout
 
 
 class Elf:
     """The dynamic section of a file. Symbols are "name@VERSION", or "name" where they have no version."""
 
     def __init__(self, path):
-        text = subprocess.run(["readelf", "--wide", "--dynamic", "--dyn-syms", "--version-info", str(path)],
-                              check=True, text=True, capture_output=True).stdout
+        text = readelf(path, "--dynamic", "--dyn-syms", "--version-info")
         self.path = path
         self.needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", text))
         soname = re.search(r"\(SONAME\).*\[(.*)\]", text)
         self.soname = soname.group(1) if soname else None
         self.exports, self.imports = set(), set()
         # A symbol's row: number, value, size, type, binding, visibility, section, name and version.
-        for row in re.finditer(r"^ +\d+: [0-9a-f]+ +\S+ (\w+) +(?:GLOBAL|WEAK|UNIQUE) +\w+ +(\w+) (\S+)", text, re.M):
+        symbol = re.compile(r"^ +\d+: [0-9a-f]+ +\S+ (\w+) +(?:GLOBAL|WEAK|UNIQUE) +\w+ +(\w+) (\S+)", re.M)
+        for row in symbol.finditer(text):
             kind, section, name = row.groups()
             name = name.replace("@@", "@")
             if section == "UND":

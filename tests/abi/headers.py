@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Compile the installed headers with one compiler as each version of its language, with warnings as errors.
 
-A program that uses all headers is compiled as each version, and again as one that is linked statically; as the first
-version each header is compiled alone too. Versions that the compiler does not know are listed as left out. Exits with 77 when there is no such
-compiler, so that the test counts as skipped.
+A program that uses all headers is compiled as each version, and again as one that is linked statically; as
+the first version each header is compiled alone too. Versions that the compiler does not know are listed as
+left out. Exits with 77 when there is no such compiler, so that the test counts as skipped.
 """
 import argparse
 import pathlib
@@ -28,19 +28,23 @@ STATIC = "-DRDMA_STATIC_PROVIDERS=rxe,siw"
 
 def compile_source(command, source):
     """What the compiler has against a source text: nothing when it is content."""
-    done = subprocess.run(command + ["-c", "-o", "/dev/null", "-"], input=source, text=True, capture_output=True)
+    done = subprocess.run(command + ["-c", "-o", "/dev/null", "-"],
+                          input=source, text=True, capture_output=True)
     if done.returncode == 0:
         return done.stderr.strip()
     return done.stderr.strip() or f"exit code {done.returncode}"
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("compiler", help="gcc, g++, clang, clang++ or a path to one")
     parser.add_argument("language", choices=VERSIONS)
-    parser.add_argument("--include", type=pathlib.Path, required=True, help="the folder that holds infiniband/")
+    parser.add_argument("--include", type=pathlib.Path, required=True,
+                        help="the folder that holds infiniband/")
     parser.add_argument("--program", type=pathlib.Path, required=True, help="a source that uses the headers")
-    parser.add_argument("--private", nargs="*", default=[], help="headers of infiniband/ that no program includes")
+    parser.add_argument("--private", nargs="*", default=[],
+                        help="headers of infiniband/ that no program includes")
     arguments = parser.parse_args()
 
     if not shutil.which(arguments.compiler):
@@ -48,7 +52,8 @@ def main():
         return SKIPPED
 
     headers = sorted(str(path.relative_to(arguments.include))
-                     for path in arguments.include.glob("infiniband/**/*.h") if path.name not in arguments.private)
+                     for path in arguments.include.glob("infiniband/**/*.h")
+                     if path.name not in arguments.private)
     program = arguments.program.read_text()
     compiler = [arguments.compiler, "-x", arguments.language, f"-I{arguments.include}"]
     left_out, failures, checked = [], 0, 0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A program that uses every kind of thing in the installed headers, as C and as C++ of any age. It is compiled only. */
+/* Uses every kind of thing in the installed headers, as C and as C++ of any age. It is compiled only. */
 #include <infiniband/arch.h>
 #include <infiniband/opcode.h>
 #include <infiniband/sa-kern-abi.h>

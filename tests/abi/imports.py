@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Check that the library has every symbol that the programs of a distribution import from libibverbs.so.1.
 
-A public symbol that is missing fails, and so does one named with --required. Missing private symbols, which providers
-import, are listed as not there yet.
+A public symbol that is missing fails, and so does one named with --required. Missing private symbols, which
+providers import, are listed as not there yet.
 
-The golden list has a line per symbol and package, "name@VERSION package". Make it anew with --gather, from folders
-that each hold the unpacked files of one package and have its name:
+The golden list has a line per symbol and package, "name@VERSION package". Make it anew with --gather, from
+folders that each hold the unpacked files of one package and have its name:
 
   apt-get download PACKAGE ... && for each: dpkg-deb -x PACKAGE.deb FOLDER/PACKAGE
   imports.py --gather FOLDER > LIST
@@ -46,7 +46,8 @@ def gather(folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library", type=pathlib.Path, nargs="?")
     parser.add_argument("--list", type=pathlib.Path, help="golden list")
     parser.add_argument("--required", nargs="*", default=[], help="private symbols that must be there")

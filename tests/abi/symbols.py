@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Check what the library exports, and what the library and its providers need.
 
-The library exports no symbol that is not in the golden lists. Public symbols of the golden list that it lacks are
-listed; with --complete they are failures. The library and the providers need no shared library but the few that a host
-program has anyway, and nothing of a C++ runtime.
+The library exports no symbol that is not in the golden lists. Public symbols of the golden list that it
+lacks are listed; with --complete they are failures. The library and the providers need no shared library
+but the few that a host program has anyway, and nothing of a C++ runtime.
 """
 import argparse
 import pathlib
@@ -31,13 +31,16 @@ def dependencies(elf, own):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library", type=pathlib.Path)
-    parser.add_argument("providers", type=pathlib.Path, nargs="*", help="provider plugins, or folders of them")
+    parser.add_argument("providers", type=pathlib.Path, nargs="*",
+                        help="provider plugins, or folders of them")
     parser.add_argument("--public", required=True, help="golden list of all public symbols")
-    parser.add_argument("--private", nargs="+", required=True, help="golden lists of private symbols that may be there")
+    parser.add_argument("--private", nargs="+", required=True,
+                        help="golden lists of private symbols that may be there")
     parser.add_argument("--own-private", metavar="VERSION", required=True,
-                        help="version node of the library's own provider interface, under which any name may be")
+                        help="version of the library's own provider interface, which may have any name")
     parser.add_argument("--complete", action="store_true", help="every public symbol must be there")
     arguments = parser.parse_args()
 

@@ -52,8 +52,11 @@ static __inline__ int ibv_free_dm(struct ibv_dm *dm)
     return vctx->free_dm(dm);
 }
 
-/** Copies `length` bytes to device memory. Offset and length may have to be multiples of 4. Returns 0, or the
- * errno value: EFAULT for a range outside of it. */
+/**
+ * Copies `length` bytes to device memory. Offset and length may have to be multiples of 4.
+ *
+ * Returns 0, or the errno value.
+ */
 static __inline__ int ibv_memcpy_to_dm(struct ibv_dm *dm, uint64_t dm_offset, const void *host_addr,
                                        size_t length)
 {

@@ -64,7 +64,10 @@ enum ibv_mr_init_attr_mask {
     IBV_REG_MR_MASK_BUF = 1 << 5
 };
 
-/** A registration in all its variants: memory of this process (addr), of a dma-buf (fd) or of an ibv_buf. */
+/**
+ * A registration in all its variants: memory of this process (addr, and iova unless it is the same), of a
+ * dma-buf (fd, with fd_offset and iova) or of an ibv_buf (buf and addr).
+ */
 struct ibv_mr_init_attr {
     size_t length;      /* bytes */
     int access;         /* enum ibv_access_flags */
@@ -141,7 +144,8 @@ struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t leng
                                  int access);
 
 /**
- * Registers what `mr_init_attr` describes: exactly one of addr and fd, or addr within buf.
+ * Registers what `mr_init_attr` describes. Like ibv_reg_mr, ibv_reg_mr_iova, ibv_reg_dmabuf_mr and
+ * ibv_reg_buf_mr, and with a DMA handle where it has one.
  *
  * Returns NULL and errno: EINVAL for members that do not go together, EOPNOTSUPP for what the device cannot.
  */

@@ -322,7 +322,8 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
  * order, so that a reader may wait for the last one instead of the completion. `flags` is 0, or of enum
  * ibv_query_qp_data_in_order_flags.
  *
- * Returns 1 or 0 for whole messages; with RETURN_CAPS, a set of enum ibv_query_qp_data_in_order_caps.
+ * Returns 1 or 0 for whole messages; with RETURN_CAPS, a set of enum ibv_query_qp_data_in_order_caps. 0 for
+ * unknown flags.
  */
 int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags);
 
@@ -344,7 +345,7 @@ int ibv_query_ece(struct ibv_qp *qp, struct ibv_ece *ece);
  * Posts a list of sends (IBTA 11.4.1.1). It stops at the first that fails, and `*bad_wr` is that one; those
  * before it are posted. Threads may post at the same time, unless the QP has a thread domain.
  *
- * Returns 0, or the errno value: ENOMEM when the queue is full, EINVAL, EFAULT.
+ * Returns 0, or the errno value: ENOMEM when the queue is full, EINVAL.
  */
 static __inline__ int ibv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {

@@ -120,8 +120,10 @@ static __inline__ void ibv_wr_bind_mw(struct ibv_qp_ex *qp, struct ibv_mw *mw, u
     qp->wr_bind_mw(qp, mw, rkey, bind_info);
 }
 
-/** Flushes what earlier WRITEs of this QP brought to `len` bytes at `remote_addr`; `type` is of enum
- *  ibv_placement_type, `level` of enum ibv_selectivity_level (IBTA A19.4.1). */
+/**
+ * Flushes what earlier WRITEs of this QP brought to `len` bytes at `remote_addr`; `type` is of enum
+ * ibv_placement_type, `level` of enum ibv_selectivity_level (IBTA A19.4.1).
+ */
 static __inline__ void ibv_wr_flush(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, size_t len,
                                     uint8_t type, uint8_t level)
 {
