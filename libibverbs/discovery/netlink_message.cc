@@ -42,6 +42,8 @@ public:
     bool name(uint16_t type, std::span<char> out) const
     {
         std::span<const std::byte> found = find(type);
+        if (found.empty())
+            return false;
         size_t length = strnlen(reinterpret_cast<const char *>(found.data()), found.size());
         if (length == 0 || length >= out.size() || memchr(found.data(), '/', length) != nullptr)
             return false;
