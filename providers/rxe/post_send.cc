@@ -119,6 +119,8 @@ int qp_ring_doorbell(Qp &qp)
 int qp_post_send(ibv_qp *ibqp, ibv_send_wr *wr, ibv_send_wr **bad_wr)
 {
     Qp &qp = *to_qp(ibqp);
+    if (wr == nullptr)
+        return EINVAL;
     if (!qp_can_send(qp)) {
         *bad_wr = wr;
         return EINVAL;

@@ -121,6 +121,8 @@ int qp_destroy(ibv_qp *ibqp)
 
 int qp_post_recv(ibv_qp *ibqp, ibv_recv_wr *wr, ibv_recv_wr **bad_wr)
 {
+    if (wr == nullptr)
+        return EINVAL;
     if (ibqp->state == IBV_QPS_RESET || ibqp->srq != nullptr) {
         *bad_wr = wr;
         return EINVAL;
