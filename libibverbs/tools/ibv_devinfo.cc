@@ -441,7 +441,6 @@ void print_port_details(const ibv_port_attr &attr, bool is_infiniband)
 struct Options {
     const char *device_name;  // null: all devices
     uint8_t port_num;         // 0: all ports
-    bool list;
     bool verbose;
 };
 
@@ -504,12 +503,26 @@ int show_device(ibv_device *device, const Options &options)
     return outcome;
 }
 
-void list_devices(ibv_device **devices, int count)
+ibv_device **get_devices(int *count)
 {
+    ibv_device **devices = ibv_get_device_list(count);
+    if (!devices)
+        perror("Failed to get IB devices list");
+    return devices;
+}
+
+int list_devices()
+{
+    int count;
+    ibv_device **devices = get_devices(&count);
+    if (!devices)
+        return -1;
     printf("%d HCA%s found:\n", count, count == 1 ? "" : "s");
     for (int i = 0; i < count; ++i)
         printf("\t%s\n", ibv_get_device_name(devices[i]));
     putchar('\n');
+    ibv_free_device_list(devices);
+    return 0;
 }
 
 int show_devices(ibv_device **devices, int count, const Options &options)
@@ -575,8 +588,8 @@ int main(int argc, char **argv)
                 break;
             }
             case 'l':
-                options.list = true;
-                break;
+                // At once: what follows it does not matter.
+                return list_devices();
             case 'v':
                 options.verbose = true;
                 break;
@@ -587,16 +600,10 @@ int main(int argc, char **argv)
     }
 
     int count;
-    ibv_device **devices = ibv_get_device_list(&count);
-    if (!devices) {
-        perror("Failed to get IB devices list");
+    ibv_device **devices = get_devices(&count);
+    if (!devices)
         return -1;
-    }
-    int outcome = 0;
-    if (options.list)
-        list_devices(devices, count);
-    else
-        outcome = show_devices(devices, count, options);
+    int outcome = show_devices(devices, count, options);
     ibv_free_device_list(devices);
     return outcome;
 }

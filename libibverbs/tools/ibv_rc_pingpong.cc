@@ -4,11 +4,11 @@
 #include <infiniband/verbs.h>
 
 #include <cerrno>
-#include <climits>
 #include <cstdint>
 #include <cstdio>
 
 #include "pingpong.hh"
+#include "timestamp_statistics.hh"
 
 using namespace tools;
 
@@ -27,47 +27,6 @@ struct Options : PingpongOptions {
     bool use_timestamps = false;
     bool use_device_memory = false;
     bool use_new_send = false;
-};
-
-// How far apart the completions of receives were, in ticks of the device's clock.
-class TimestampStatistics {
-public:
-    explicit TimestampStatistics(uint64_t mask) : mask_(mask) {}
-
-    void add(uint64_t timestamp)
-    {
-        if (has_last_) {
-            // The clock starts over at the end of its range.
-            uint64_t delta = timestamp >= last_ ? timestamp - last_ : mask_ - last_ + timestamp + 1;
-            if (delta > max_)
-                max_ = delta;
-            if (delta < min_)
-                min_ = delta;
-            sum_ += delta;
-            ++count_;
-        }
-        last_ = timestamp;
-        has_last_ = true;
-    }
-
-    void report() const
-    {
-        if (!count_)
-            return;
-        printf("Max receive completion clock cycles = %lu\n", static_cast<unsigned long>(max_));
-        printf("Min receive completion clock cycles = %lu\n", static_cast<unsigned long>(min_));
-        printf("Average receive completion clock cycles = %f\n",
-               static_cast<double>(sum_) / static_cast<double>(count_));
-    }
-
-private:
-    uint64_t mask_;
-    uint64_t last_ = 0;
-    uint64_t max_ = 0;
-    uint64_t min_ = UINT_MAX;
-    uint64_t sum_ = 0;
-    uint64_t count_ = 0;
-    bool has_last_ = false;
 };
 
 // The verbs objects of one side, and its part of the game.
@@ -470,9 +429,11 @@ int Pingpong::poll_with_timestamps()
     auto take = [this] {
         return take_completion(cq_ex_->wr_id, cq_ex_->status, ibv_wc_read_completion_ts(cq_ex_)) ? 0 : 1;
     };
-    error = take();
-    if (!error)
-        error = ibv_next_poll(cq_ex_);
+    if (int failed_first = take()) {
+        ibv_end_poll(cq_ex_);
+        return failed_first;
+    }
+    error = ibv_next_poll(cq_ex_);
     if (!error)
         error = take();
     ibv_end_poll(cq_ex_);
