@@ -128,9 +128,11 @@ struct verbs_mr {
     int access;
 };
 
+enum verbs_xrcd_mask { VERBS_XRCD_HANDLE = 1 << 0 /* verbs_xrcd.handle is valid */ };
+
 struct verbs_xrcd {
     struct ibv_xrcd xrcd;
-    uint32_t comp_mask;
+    uint32_t comp_mask; /* enum verbs_xrcd_mask */
     uint32_t handle;
 };
 
@@ -374,8 +376,8 @@ const char *ibv_get_sysfs_path(void);
 int ibv_read_sysfs_file(const char *dir, const char *file, char *buf, size_t size);
 
 /* The same for the file that fnfmt and what follows name, below the device's sysfs directory. */
-int ibv_read_ibdev_sysfs_file(char *buf, size_t size, struct verbs_sysfs_dev *sysfs_dev, const char *fnfmt, ...)
-    __attribute__((format(printf, 4, 5)));
+int ibv_read_ibdev_sysfs_file(char *buf, size_t size, struct verbs_sysfs_dev *sysfs_dev, const char *fnfmt,
+                              ...) __attribute__((format(printf, 4, 5)));
 
 /* ---- log ---- */
 
@@ -460,10 +462,10 @@ struct ibv_command_buffer {
     uint8_t uhw_out_idx; /* and its answer */
     uint8_t uhw_in_headroom_dwords;
     uint8_t uhw_out_headroom_dwords;
-    uint8_t buffer_error : 1;         /* an attribute could not be filled in: the command fails with ENOMEM */
-    uint8_t fallback_require_ex : 1;  /* has what only an extended write command can carry */
-    uint8_t fallback_ioctl_only : 1;  /* has what no write command can carry */
-    struct ib_uverbs_ioctl_hdr hdr;   /* object_id and method_id of the first buffer name the command */
+    uint8_t buffer_error : 1;        /* an attribute could not be filled in: the command fails with EINVAL */
+    uint8_t fallback_require_ex : 1; /* has what only an extended write command can carry */
+    uint8_t fallback_ioctl_only : 1; /* has what no write command can carry */
+    struct ib_uverbs_ioctl_hdr hdr;  /* object_id and method_id of the first buffer name the command */
 };
 
 /*
@@ -532,13 +534,13 @@ int ibv_cmd_dereg_mr(struct verbs_mr *vmr);
 int ibv_cmd_query_mr(struct ibv_pd *pd, struct verbs_mr *vmr, uint32_t mr_handle);
 int ibv_cmd_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
                       struct ibv_sge *sg_list, uint32_t num_sge);
-int ibv_cmd_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd, int access,
-                          struct verbs_mr *vmr, struct ibv_command_buffer *driver);
+int ibv_cmd_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd,
+                          int access, struct verbs_mr *vmr, struct ibv_command_buffer *driver);
 int ibv_cmd_reg_dm_mr(struct ibv_pd *pd, struct verbs_dm *dm, uint64_t offset, size_t length,
                       unsigned int access, struct verbs_mr *vmr, struct ibv_command_buffer *link);
 
-int ibv_cmd_alloc_dm(struct ibv_context *context, const struct ibv_alloc_dm_attr *dm_attr, struct verbs_dm *dm,
-                     struct ibv_command_buffer *link);
+int ibv_cmd_alloc_dm(struct ibv_context *context, const struct ibv_alloc_dm_attr *dm_attr,
+                     struct verbs_dm *dm, struct ibv_command_buffer *link);
 int ibv_cmd_free_dm(struct verbs_dm *dm);
 
 int ibv_cmd_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type, struct ibv_mw *mw, struct ibv_alloc_mw *cmd,
@@ -625,7 +627,8 @@ int ibv_cmd_close_xrcd(struct verbs_xrcd *xrcd);
 int ibv_cmd_create_wq(struct ibv_context *context, struct ibv_wq_init_attr *wq_init_attr, struct ibv_wq *wq,
                       struct ibv_create_wq *cmd, size_t cmd_size, struct ib_uverbs_ex_create_wq_resp *resp,
                       size_t resp_size);
-int ibv_cmd_modify_wq(struct ibv_wq *wq, struct ibv_wq_attr *attr, struct ibv_modify_wq *cmd, size_t cmd_size);
+int ibv_cmd_modify_wq(struct ibv_wq *wq, struct ibv_wq_attr *attr, struct ibv_modify_wq *cmd,
+                      size_t cmd_size);
 /* Waits until every event of the WQ was acknowledged. */
 int ibv_cmd_destroy_wq(struct ibv_wq *wq);
 
@@ -641,8 +644,8 @@ int ibv_cmd_destroy_flow(struct ibv_flow *flow_id);
 
 int ibv_cmd_create_flow_action_esp(struct ibv_context *ctx, struct ibv_flow_action_esp_attr *attr,
                                    struct verbs_flow_action *flow_action, struct ibv_command_buffer *driver);
-int ibv_cmd_modify_flow_action_esp(struct verbs_flow_action *flow_action, struct ibv_flow_action_esp_attr *attr,
-                                   struct ibv_command_buffer *driver);
+int ibv_cmd_modify_flow_action_esp(struct verbs_flow_action *flow_action,
+                                   struct ibv_flow_action_esp_attr *attr, struct ibv_command_buffer *driver);
 int ibv_cmd_destroy_flow_action(struct verbs_flow_action *action);
 
 int ibv_cmd_create_counters(struct ibv_context *context, struct ibv_counters_init_attr *init_attr,

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "uverbs/channel.hh"
+#include "uverbs/command_buffer.hh"
 
 namespace verbs::uverbs {
 
@@ -26,7 +27,12 @@ struct DriverData {
 template <size_t kCapacity>
 class Attributes {
 public:
-    explicit Attributes(Method method) : method_(method) { header() = {}; }
+    explicit Attributes(Method method) : method_(method)
+    {
+        header() = {};
+        header().object_id = method.object;
+        header().method_id = method.id;
+    }
     Attributes(const Attributes &) = delete;  // result_ points into the object
     Attributes &operator=(const Attributes &) = delete;
 
@@ -79,6 +85,14 @@ public:
         return *this;
     }
 
+    /// Bytes of the kind that `element` says, one of a kernel enum.
+    Attributes &enum_in(uint16_t id, uint8_t element, const void *bytes, size_t size)
+    {
+        in_bytes(id, bytes, size);
+        header().attrs[header().num_attrs - 1].attr_data.enum_data.elem_id = element;
+        return *this;
+    }
+
     Attributes &file(uint16_t id, int fd)
     {
         add(id, 0).data_s64 = fd;
@@ -106,6 +120,12 @@ public:
         header().length =
             static_cast<uint16_t>(sizeof(ib_uverbs_ioctl_hdr) + header().num_attrs * sizeof(ib_uverbs_attr));
         return channel.ioctl(header(), method_);
+    }
+
+    /// The same with the attributes that a driver adds; null for none.
+    Status issue(Channel &channel, ibv_command_buffer *driver)
+    {
+        return driver != nullptr ? issue_with(channel, header(), driver) : issue(channel);
     }
 
     uint32_t result() const { return static_cast<uint32_t>(result_->data); }

@@ -12,14 +12,15 @@ const SystemCalls Channel::kSystemCalls = {
     .write = ::write,
 };
 
-Status Channel::ioctl(ib_uverbs_ioctl_hdr &header, Method method)
+Status Channel::ioctl(ib_uverbs_ioctl_hdr &header)
 {
     header.driver_id = driver_id_;
-    header.object_id = method.object;
-    header.method_id = method.id;
-    if (calls_->ioctl(fd_, RDMA_VERBS_IOCTL, &header) == 0)
-        return {};
-    Status failure = Status::from_errno();
+    return calls_->ioctl(fd_, RDMA_VERBS_IOCTL, &header) == 0 ? Status() : Status::from_errno();
+}
+
+Status Channel::ioctl(ib_uverbs_ioctl_hdr &header, Method method)
+{
+    Status failure = ioctl(header);
     if (failure.error() == ENOTTY) {
         for (std::atomic<uint32_t> &object : refused_)
             object.store(UINT32_MAX, std::memory_order_relaxed);

@@ -45,7 +45,11 @@ public:
                0;
     }
 
-    /// Issues one ioctl. EPROTONOSUPPORT or ENOTTY: the kernel does not know the method; this is remembered.
+    /// Issues the ioctl whose method the header names; fills in the driver id.
+    Status ioctl(ib_uverbs_ioctl_hdr &header);
+
+    /// The same for a method that has another form. EPROTONOSUPPORT or ENOTTY: the kernel does not know the method;
+    /// this is remembered.
     Status ioctl(ib_uverbs_ioctl_hdr &header, Method method);
 
     /// Issues one write command, a whole number of bytes or nothing.

@@ -55,6 +55,18 @@ Result<ContextInfo> context_get(Channel &channel, const DriverData &driver)
     return info;
 }
 
+Result<ContextDescription> context_query(Channel &channel, ibv_command_buffer *driver)
+{
+    ContextDescription context;
+    Status status = Attributes<2>({UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_CONTEXT})
+                        .out(UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS, context.num_comp_vectors)
+                        .out(UVERBS_ATTR_QUERY_CONTEXT_CORE_SUPPORT, context.core_support)
+                        .issue(channel, driver);
+    if (!status)
+        return status;
+    return context;
+}
+
 Status device_query(Channel &channel, ib_uverbs_query_device_resp &response)
 {
     ib_uverbs_query_device request = {};

@@ -22,6 +22,15 @@ struct ContextInfo {
 /// Makes the channel's file a context; once per open file.
 Result<ContextInfo> context_get(Channel &channel, const DriverData &driver);
 
+/// What the kernel says of a context that another process set up.
+struct ContextDescription {
+    uint32_t num_comp_vectors = 0;
+    uint64_t core_support = 0;  ///< enum ib_uverbs_core_support
+};
+
+/// ioctl only: EPROTONOSUPPORT or ENOTTY on older kernels; EOPNOTSUPP from drivers without it.
+Result<ContextDescription> context_query(Channel &channel, ibv_command_buffer *driver);
+
 /// The plain device query.
 Status device_query(Channel &channel, ib_uverbs_query_device_resp &response);
 

@@ -85,6 +85,53 @@ Result<uint32_t> cq_resize(Channel &channel, uint32_t handle, uint32_t cqe, cons
     return response.cqe;
 }
 
+Status cq_modify(Channel &channel, uint32_t handle, const ibv_modify_cq_attr &attr, const DriverData &driver)
+{
+    ib_uverbs_ex_modify_cq request = {};
+    request.cq_handle = handle;
+    request.attr_mask = attr.attr_mask;
+    if ((attr.attr_mask & IBV_CQ_ATTR_MODERATE) != 0) {
+        request.attr.cq_count = attr.moderate.cq_count;
+        request.attr.cq_period = attr.moderate.cq_period;
+    }
+    return extended_command(channel, IB_USER_VERBS_EX_CMD_MODIFY_CQ, request, driver);
+}
+
+Result<size_t> cq_poll(Channel &channel, uint32_t handle, std::span<ibv_wc> completions)
+{
+    ib_uverbs_poll_cq request = {};
+    request.cq_handle = handle;
+    request.ne = static_cast<uint32_t>(completions.size());
+    size_t size = sizeof(ib_uverbs_poll_cq_resp) + completions.size() * sizeof(ib_uverbs_wc);
+    Scratch buffer(size);
+    if (buffer.bytes() == nullptr)
+        return Status(ENOMEM);
+    Status status = execute_on_data_path(
+        channel, {IB_USER_VERBS_CMD_POLL_CQ, &request, sizeof request, buffer.bytes(), size, true});
+    if (!status)
+        return status;
+    const auto &response = *reinterpret_cast<const ib_uverbs_poll_cq_resp *>(buffer.bytes());
+    if (response.count > completions.size())
+        return Status(EIO);
+    for (size_t i = 0; i < response.count; ++i) {
+        const ib_uverbs_wc &from = response.wc[i];
+        completions[i] = {.wr_id = from.wr_id,
+                          .status = static_cast<ibv_wc_status>(from.status),
+                          .opcode = static_cast<ibv_wc_opcode>(from.opcode),
+                          .vendor_err = from.vendor_err,
+                          .byte_len = from.byte_len,
+                          .imm_data = from.ex.imm_data,
+                          .qp_num = from.qp_num,
+                          .src_qp = from.src_qp,
+                          .wc_flags = from.wc_flags,
+                          .pkey_index = from.pkey_index,
+                          .slid = from.slid,
+                          .sl = from.sl,
+                          .dlid_path_bits = from.dlid_path_bits};
+    }
+    return response.count;
+}
+
 Status cq_request_notification(Channel &channel, uint32_t handle, bool solicited_only)
 {
     ib_uverbs_req_notify_cq request = {.cq_handle = handle, .solicited_only = solicited_only};

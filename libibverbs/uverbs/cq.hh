@@ -2,7 +2,10 @@
 // Commands for completion queues.
 #pragma once
 
+#include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
+
+#include <span>
 
 #include "base/result.hh"
 #include "uverbs/attributes.hh"
@@ -27,6 +30,12 @@ Result<CqInfo> cq_create(Channel &channel, const CqRequest &request, const Drive
 
 /// Changes the number of entries; the number that there are now.
 Result<uint32_t> cq_resize(Channel &channel, uint32_t handle, uint32_t cqe, const DriverData &driver);
+
+/// Sets the moderation of completion events where attr.attr_mask (enum ibv_cq_attr_mask) asks for it.
+Status cq_modify(Channel &channel, uint32_t handle, const ibv_modify_cq_attr &attr, const DriverData &driver);
+
+/// Takes completions off the queue, as many as `completions` has room for; their number.
+Result<size_t> cq_poll(Channel &channel, uint32_t handle, std::span<ibv_wc> completions);
 
 /// Arms the queue for the next completion, or the next solicited one.
 Status cq_request_notification(Channel &channel, uint32_t handle, bool solicited_only);

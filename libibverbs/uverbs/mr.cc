@@ -5,6 +5,14 @@
 #include "uverbs/object.hh"
 
 namespace verbs::uverbs {
+namespace {
+
+constexpr Method kRegisterDm = {UVERBS_OBJECT_MR, UVERBS_METHOD_DM_MR_REG};
+constexpr Method kRegisterDmabuf = {UVERBS_OBJECT_MR, UVERBS_METHOD_REG_DMABUF_MR};
+constexpr Method kQuery = {UVERBS_OBJECT_MR, UVERBS_METHOD_QUERY_MR};
+constexpr Method kAdvise = {UVERBS_OBJECT_MR, UVERBS_METHOD_ADVISE_MR};
+
+}  // namespace
 
 Result<MrInfo> mr_register(Channel &channel, const MrRequest &mr, const DriverData &driver)
 {
@@ -37,6 +45,73 @@ Result<MrInfo> mr_reregister(Channel &channel, uint32_t handle, uint32_t flags, 
     if (!status)
         return status;
     return MrInfo{.handle = handle, .lkey = response.lkey, .rkey = response.rkey};
+}
+
+Result<MrInfo> mr_register_dm(Channel &channel, const DmMrRequest &mr, ibv_command_buffer *driver)
+{
+    MrInfo info;
+    Attributes<8> attributes(kRegisterDm);
+    Status status = attributes.new_object(UVERBS_ATTR_REG_DM_MR_HANDLE)
+                        .out(UVERBS_ATTR_REG_DM_MR_RESP_LKEY, info.lkey)
+                        .out(UVERBS_ATTR_REG_DM_MR_RESP_RKEY, info.rkey)
+                        .object(UVERBS_ATTR_REG_DM_MR_PD_HANDLE, mr.pd_handle)
+                        .object(UVERBS_ATTR_REG_DM_MR_DM_HANDLE, mr.dm_handle)
+                        .in(UVERBS_ATTR_REG_DM_MR_OFFSET, mr.offset)
+                        .in(UVERBS_ATTR_REG_DM_MR_LENGTH, mr.length)
+                        .in(UVERBS_ATTR_REG_DM_MR_ACCESS_FLAGS, mr.access)
+                        .issue(channel, driver);
+    if (!status)
+        return status;
+    info.handle = attributes.result();
+    return info;
+}
+
+Result<MrInfo> mr_register_dmabuf(Channel &channel, const DmabufMrRequest &mr, ibv_command_buffer *driver)
+{
+    MrInfo info;
+    Attributes<9> attributes(kRegisterDmabuf);
+    // The kernel reads this descriptor as a number, not as one of its own objects.
+    auto fd = static_cast<uint32_t>(mr.fd);
+    Status status = attributes.new_object(UVERBS_ATTR_REG_DMABUF_MR_HANDLE)
+                        .out(UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY, info.lkey)
+                        .out(UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY, info.rkey)
+                        .object(UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE, mr.pd_handle)
+                        .in(UVERBS_ATTR_REG_DMABUF_MR_OFFSET, mr.offset)
+                        .in(UVERBS_ATTR_REG_DMABUF_MR_LENGTH, mr.length)
+                        .in(UVERBS_ATTR_REG_DMABUF_MR_IOVA, mr.iova)
+                        .in(UVERBS_ATTR_REG_DMABUF_MR_FD, fd)
+                        .in(UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, mr.access)
+                        .issue(channel, driver);
+    if (!status)
+        return status;
+    info.handle = attributes.result();
+    return info;
+}
+
+Result<MrDescription> mr_query(Channel &channel, uint32_t handle)
+{
+    MrDescription mr;
+    Status status = Attributes<4>(kQuery)
+                        .object(UVERBS_ATTR_QUERY_MR_HANDLE, handle)
+                        .out(UVERBS_ATTR_QUERY_MR_RESP_LKEY, mr.lkey)
+                        .out(UVERBS_ATTR_QUERY_MR_RESP_RKEY, mr.rkey)
+                        .out(UVERBS_ATTR_QUERY_MR_RESP_LENGTH, mr.length)
+                        .issue(channel);
+    if (!status)
+        return status;
+    return mr;
+}
+
+Status mr_advise(Channel &channel, uint32_t pd_handle, uint32_t advice, uint32_t flags,
+                 std::span<const ibv_sge> sges)
+{
+    static_assert(sizeof(ibv_sge) == sizeof(ib_uverbs_sge));
+    return Attributes<4>(kAdvise)
+        .object(UVERBS_ATTR_ADVISE_MR_PD_HANDLE, pd_handle)
+        .constant(UVERBS_ATTR_ADVISE_MR_ADVICE, advice)
+        .in(UVERBS_ATTR_ADVISE_MR_FLAGS, flags)
+        .in_bytes(UVERBS_ATTR_ADVISE_MR_SGE_LIST, sges.data(), sges.size_bytes())
+        .issue(channel);
 }
 
 Status mr_deregister(Channel &channel, uint32_t handle)

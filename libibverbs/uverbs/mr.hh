@@ -2,6 +2,10 @@
 // Commands for memory regions.
 #pragma once
 
+#include <infiniband/verbs.h>
+
+#include <span>
+
 #include "base/result.hh"
 #include "uverbs/attributes.hh"
 
@@ -28,6 +32,44 @@ Result<MrInfo> mr_register(Channel &channel, const MrRequest &request, const Dri
 /// Changes what `flags` (enum ib_uverbs_rereg_mr_flags) name; the keys may change. The handle stays.
 Result<MrInfo> mr_reregister(Channel &channel, uint32_t handle, uint32_t flags, const MrRequest &request,
                              const DriverData &driver);
+
+/// Memory of a device as a region of it.
+struct DmMrRequest {
+    uint32_t pd_handle;
+    uint32_t dm_handle;
+    uint64_t offset;  ///< in the device memory
+    uint64_t length;  ///< bytes
+    uint32_t access;  ///< enum ib_uverbs_access_flags, with ZERO_BASED
+};
+
+/// Memory of a dma-buf.
+struct DmabufMrRequest {
+    uint32_t pd_handle;
+    int fd;
+    uint64_t offset;  ///< in the dma-buf
+    uint64_t length;  ///< bytes
+    uint64_t iova;    ///< address that work requests name
+    uint32_t access;  ///< enum ib_uverbs_access_flags
+};
+
+/// What is known of a region that another process registered.
+struct MrDescription {
+    uint32_t lkey = 0;
+    uint32_t rkey = 0;
+    uint64_t length = 0;
+};
+
+// ioctl only: EPROTONOSUPPORT or ENOTTY on kernels that do not know the method.
+
+Result<MrInfo> mr_register_dm(Channel &channel, const DmMrRequest &request, ibv_command_buffer *driver);
+Result<MrInfo> mr_register_dmabuf(Channel &channel, const DmabufMrRequest &request,
+                                  ibv_command_buffer *driver);
+Result<MrDescription> mr_query(Channel &channel, uint32_t handle);
+
+/// `advice`: enum ib_uverbs_advise_mr_advice; `flags`: enum ib_uverbs_advise_mr_flag.
+Status mr_advise(Channel &channel, uint32_t pd_handle, uint32_t advice, uint32_t flags,
+                 std::span<const ibv_sge> sges);
+
 Status mr_deregister(Channel &channel, uint32_t handle);
 
 }  // namespace verbs::uverbs

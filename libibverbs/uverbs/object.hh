@@ -10,18 +10,36 @@
 
 namespace verbs::uverbs {
 
+/// Destroys an object by its ioctl method. A refusal (Channel::is_refusal): only the write command can.
+inline Status object_destroy_by_ioctl(Channel &channel, Method method, uint16_t handle_attribute,
+                                      uint32_t handle)
+{
+    if (!channel.offers(method))
+        return EPROTONOSUPPORT;
+    return Attributes<1>(method).object(handle_attribute, handle).issue(channel);
+}
+
+/// The same for objects that tell how many of their events were reported.
+template <class Response>
+Status object_destroy_by_ioctl(Channel &channel, Method method, uint16_t handle_attribute, uint32_t handle,
+                               uint16_t response_attribute, Response &response)
+{
+    if (!channel.offers(method))
+        return EPROTONOSUPPORT;
+    return Attributes<2>(method)
+        .out(response_attribute, response)
+        .object(handle_attribute, handle)
+        .issue(channel);
+}
+
 /// Destroys an object whose destruction answers nothing: by its ioctl method, else by the write command with
 /// `request`, which holds the handle too.
 template <class Request>
 Status object_destroy(Channel &channel, Method method, uint16_t handle_attribute, uint32_t handle,
                       ib_uverbs_write_cmds command, Request request)
 {
-    if (channel.offers(method)) {
-        Status status = Attributes<1>(method).object(handle_attribute, handle).issue(channel);
-        if (!Channel::is_refusal(status))
-            return status;
-    }
-    return write_command(channel, command, request);
+    Status status = object_destroy_by_ioctl(channel, method, handle_attribute, handle);
+    return Channel::is_refusal(status) ? write_command(channel, command, request) : status;
 }
 
 /// The same for objects that tell how many of their events were reported.
@@ -31,15 +49,9 @@ Status object_destroy(Channel &channel, Method method, uint16_t handle_attribute
                       Response &response)
 {
     response = {};
-    if (channel.offers(method)) {
-        Status status = Attributes<2>(method)
-                            .out(response_attribute, response)
-                            .object(handle_attribute, handle)
-                            .issue(channel);
-        if (!Channel::is_refusal(status))
-            return status;
-    }
-    return write_command(channel, command, request, response);
+    Status status =
+        object_destroy_by_ioctl(channel, method, handle_attribute, handle, response_attribute, response);
+    return Channel::is_refusal(status) ? write_command(channel, command, request, response) : status;
 }
 
 }  // namespace verbs::uverbs

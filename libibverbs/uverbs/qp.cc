@@ -41,7 +41,8 @@ ibv_qp_cap cap_from(const Kernel &kernel)
             .max_inline_data = kernel.max_inline_data};
 }
 
-Status create_by_ioctl(Channel &channel, const QpRequest &qp, const DriverData &driver, QpInfo &info)
+Status create_by_ioctl(Channel &channel, const QpRequest &qp, const DriverData &driver,
+                       ibv_command_buffer *more, QpInfo &info)
 {
     ib_uverbs_qp_cap wanted = to_kernel(qp.cap);
     ib_uverbs_qp_cap granted = {};
@@ -69,7 +70,7 @@ Status create_by_ioctl(Channel &channel, const QpRequest &qp, const DriverData &
         attributes.in(UVERBS_ATTR_CREATE_QP_FLAGS, flags);
     if ((qp.create_flags & IBV_QP_CREATE_SOURCE_QPN) != 0)
         attributes.in(UVERBS_ATTR_CREATE_QP_SOURCE_QPN, qp.source_qpn);
-    Status status = attributes.driver(driver).issue(channel);
+    Status status = attributes.driver(driver).issue(channel, more);
     if (!status)
         return status;
     info.handle = attributes.result();
@@ -157,29 +158,12 @@ ibv_ah_attr destination_from(const ib_uverbs_qp_dest &dest)
     return attr;
 }
 
-}  // namespace
-
-Result<QpInfo> qp_create(Channel &channel, const QpRequest &qp, const DriverData &driver)
-{
-    QpInfo info;
-    Status status(EPROTONOSUPPORT);
-    if (channel.offers(kCreate))
-        status = create_by_ioctl(channel, qp, driver, info);
-    if (Channel::is_refusal(status))
-        status = create_by_write(channel, qp, driver, info);
-    if (!status)
-        return status;
-    return info;
-}
-
-Status qp_modify(Channel &channel, uint32_t handle, const ibv_qp_attr &attr, int attr_mask,
-                 const DriverData &driver)
+void fill_modification(ib_uverbs_modify_qp &request, uint32_t handle, const ibv_qp_attr &attr, int attr_mask)
 {
     auto mask = static_cast<uint32_t>(attr_mask);
     auto has = [mask](ibv_qp_attr_mask bit) { return (mask & bit) != 0; };
 
     // Only what the mask names is read: the rest of the program's structure may be uninitialised.
-    ib_uverbs_modify_qp request = {};
     request.qp_handle = handle;
     request.attr_mask = mask;
     if (has(IBV_QP_STATE))
@@ -226,7 +210,56 @@ Status qp_modify(Channel &channel, uint32_t handle, const ibv_qp_attr &attr, int
         request.path_mig_state = static_cast<uint8_t>(attr.path_mig_state);
     if (has(IBV_QP_DEST_QPN))
         request.dest_qp_num = attr.dest_qp_num;
+}
+
+}  // namespace
+
+Result<QpInfo> qp_create(Channel &channel, const QpRequest &qp, const DriverData &driver,
+                         ibv_command_buffer *attributes)
+{
+    QpInfo info;
+    Status status(EPROTONOSUPPORT);
+    if (attributes != nullptr || channel.offers(kCreate))
+        status = create_by_ioctl(channel, qp, driver, attributes, info);
+    if (attributes == nullptr && Channel::is_refusal(status))
+        status = create_by_write(channel, qp, driver, info);
+    if (!status)
+        return status;
+    return info;
+}
+
+Result<QpInfo> qp_open(Channel &channel, uint32_t xrcd_handle, uint32_t qp_num, ibv_qp_type type,
+                       uint64_t user_handle, const DriverData &driver)
+{
+    ib_uverbs_open_qp request = {};
+    request.user_handle = user_handle;
+    request.pd_handle = xrcd_handle;
+    request.qpn = qp_num;
+    request.qp_type = static_cast<uint8_t>(type);
+    ib_uverbs_create_qp_resp response = {};
+    Status status = write_command(channel, IB_USER_VERBS_CMD_OPEN_QP, request, response, driver);
+    if (!status)
+        return status;
+    return QpInfo{.handle = response.qp_handle, .qp_num = response.qpn};
+}
+
+Status qp_modify(Channel &channel, uint32_t handle, const ibv_qp_attr &attr, int attr_mask,
+                 const DriverData &driver)
+{
+    ib_uverbs_modify_qp request = {};
+    fill_modification(request, handle, attr, attr_mask);
     return write_command(channel, IB_USER_VERBS_CMD_MODIFY_QP, request, driver);
+}
+
+Status qp_modify_ex(Channel &channel, uint32_t handle, const ibv_qp_attr &attr, int attr_mask,
+                    ib_uverbs_ex_modify_qp_resp &response, const DriverData &driver)
+{
+    ib_uverbs_ex_modify_qp request = {};
+    fill_modification(request.base, handle, attr, attr_mask);
+    if ((attr_mask & IBV_QP_RATE_LIMIT) != 0)
+        request.rate_limit = attr.rate_limit;
+    response = {};
+    return extended_command(channel, IB_USER_VERBS_EX_CMD_MODIFY_QP, request, response, driver);
 }
 
 Status qp_query(Channel &channel, uint32_t handle, int attr_mask, ibv_qp_attr &attr,

@@ -34,11 +34,21 @@ struct QpInfo {
     ibv_qp_cap cap{};  ///< sizes that there are
 };
 
-Result<QpInfo> qp_create(Channel &channel, const QpRequest &request, const DriverData &driver);
+/// `attributes` are what only the ioctl can carry; null for none.
+Result<QpInfo> qp_create(Channel &channel, const QpRequest &request, const DriverData &driver,
+                         ibv_command_buffer *attributes = nullptr);
+
+/// Opens the XRC target `qp_num` of a domain; info.cap is not known.
+Result<QpInfo> qp_open(Channel &channel, uint32_t xrcd_handle, uint32_t qp_num, ibv_qp_type type,
+                       uint64_t user_handle, const DriverData &driver);
 
 /// Changes what `attr_mask` (enum ibv_qp_attr_mask) names.
 Status qp_modify(Channel &channel, uint32_t handle, const ibv_qp_attr &attr, int attr_mask,
                  const DriverData &driver);
+
+/// The same by the extended command, which knows IBV_QP_RATE_LIMIT too; the driver may answer.
+Status qp_modify_ex(Channel &channel, uint32_t handle, const ibv_qp_attr &attr, int attr_mask,
+                    ib_uverbs_ex_modify_qp_resp &response, const DriverData &driver);
 
 /// Fills attr and the capabilities and signalling of init_attr; untouched on failure.
 Status qp_query(Channel &channel, uint32_t handle, int attr_mask, ibv_qp_attr &attr,

@@ -9,12 +9,26 @@ namespace {
 
 constexpr Method kCreate = {UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE};
 
+constexpr bool same(ibv_srq_type ours, ib_uverbs_srq_type kernel)
+{
+    return int{ours} == int{kernel};
+}
+static_assert(same(IBV_SRQT_BASIC, IB_UVERBS_SRQT_BASIC) && same(IBV_SRQT_XRC, IB_UVERBS_SRQT_XRC) &&
+              same(IBV_SRQT_TM, IB_UVERBS_SRQT_TM));
+
 Status create_by_ioctl(Channel &channel, const SrqRequest &srq, const DriverData &driver, SrqInfo &info)
 {
-    Attributes<11> attributes(kCreate);
+    Attributes<16> attributes(kCreate);
+    if (srq.xrcd_handle)
+        attributes.object(UVERBS_ATTR_CREATE_SRQ_XRCD_HANDLE, *srq.xrcd_handle)
+            .out(UVERBS_ATTR_CREATE_SRQ_RESP_SRQ_NUM, info.srq_num);
+    if (srq.cq_handle)
+        attributes.object(UVERBS_ATTR_CREATE_SRQ_CQ_HANDLE, *srq.cq_handle);
+    if (srq.max_num_tags)
+        attributes.in(UVERBS_ATTR_CREATE_SRQ_MAX_NUM_TAGS, *srq.max_num_tags);
     Status status = attributes.new_object(UVERBS_ATTR_CREATE_SRQ_HANDLE)
                         .object(UVERBS_ATTR_CREATE_SRQ_PD_HANDLE, srq.pd_handle)
-                        .constant(UVERBS_ATTR_CREATE_SRQ_TYPE, IB_UVERBS_SRQT_BASIC)
+                        .constant(UVERBS_ATTR_CREATE_SRQ_TYPE, srq.type)
                         .in(UVERBS_ATTR_CREATE_SRQ_USER_HANDLE, srq.user_handle)
                         .in(UVERBS_ATTR_CREATE_SRQ_MAX_WR, srq.max_wr)
                         .in(UVERBS_ATTR_CREATE_SRQ_MAX_SGE, srq.max_sge)
@@ -29,7 +43,7 @@ Status create_by_ioctl(Channel &channel, const SrqRequest &srq, const DriverData
     return status;
 }
 
-Status create_by_write(Channel &channel, const SrqRequest &srq, const DriverData &driver, SrqInfo &info)
+Status create_basic_by_write(Channel &channel, const SrqRequest &srq, const DriverData &driver, SrqInfo &info)
 {
     ib_uverbs_create_srq request = {};
     request.user_handle = srq.user_handle;
@@ -43,6 +57,27 @@ Status create_by_write(Channel &channel, const SrqRequest &srq, const DriverData
     return status;
 }
 
+Status create_typed_by_write(Channel &channel, const SrqRequest &srq, const DriverData &driver, SrqInfo &info)
+{
+    ib_uverbs_create_xsrq request = {};
+    request.user_handle = srq.user_handle;
+    request.srq_type = srq.type;
+    request.pd_handle = srq.pd_handle;
+    request.max_wr = srq.max_wr;
+    request.max_sge = srq.max_sge;
+    request.srq_limit = srq.srq_limit;
+    request.max_num_tags = srq.max_num_tags.value_or(0);
+    request.xrcd_handle = srq.xrcd_handle.value_or(0);
+    request.cq_handle = srq.cq_handle.value_or(0);
+    ib_uverbs_create_srq_resp response = {};
+    Status status = write_command(channel, IB_USER_VERBS_CMD_CREATE_XSRQ, request, response, driver);
+    info = {.handle = response.srq_handle,
+            .max_wr = response.max_wr,
+            .max_sge = response.max_sge,
+            .srq_num = response.srqn};
+    return status;
+}
+
 }  // namespace
 
 Result<SrqInfo> srq_create(Channel &channel, const SrqRequest &srq, const DriverData &driver)
@@ -52,7 +87,8 @@ Result<SrqInfo> srq_create(Channel &channel, const SrqRequest &srq, const Driver
     if (channel.offers(kCreate))
         status = create_by_ioctl(channel, srq, driver, info);
     if (Channel::is_refusal(status))
-        status = create_by_write(channel, srq, driver, info);
+        status = srq.type == IBV_SRQT_BASIC ? create_basic_by_write(channel, srq, driver, info)
+                                            : create_typed_by_write(channel, srq, driver, info);
     if (!status)
         return status;
     return info;

@@ -5,6 +5,8 @@
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
 
+#include <optional>
+
 #include "base/result.hh"
 #include "uverbs/attributes.hh"
 
@@ -17,15 +19,19 @@ struct SrqRequest {
     uint32_t max_sge;
     uint32_t srq_limit;
     int async_fd;  ///< the context's, where events of the queue go
+    ibv_srq_type type = IBV_SRQT_BASIC;
+    std::optional<uint32_t> xrcd_handle{};   ///< of an XRC queue
+    std::optional<uint32_t> cq_handle{};     ///< of an XRC or tag-matching queue: where receives complete
+    std::optional<uint32_t> max_num_tags{};  ///< of a tag-matching queue
 };
 
 struct SrqInfo {
     uint32_t handle = 0;
     uint32_t max_wr = 0;
     uint32_t max_sge = 0;
+    uint32_t srq_num = 0;  ///< of an XRC queue: by which peers know it
 };
 
-/// Makes a basic shared receive queue.
 Result<SrqInfo> srq_create(Channel &channel, const SrqRequest &request, const DriverData &driver);
 
 /// Changes what `attr_mask` (enum ibv_srq_attr_mask) names.

@@ -6,36 +6,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
-#include "base/memory.hh"
 #include "base/result.hh"
 #include "uverbs/attributes.hh"
 #include "uverbs/channel.hh"
+#include "uverbs/scratch.hh"
 
 namespace verbs::uverbs {
-
-/// Zeroed bytes, on the stack as long as they are few; 8-byte aligned as every command structure wants it.
-class Scratch {
-public:
-    explicit Scratch(size_t size)
-    {
-        if (size > sizeof small_) {
-            large_.reset(static_cast<std::byte *>(std::calloc(1, size)));
-            bytes_ = large_.get();
-        } else {
-            std::memset(small_, 0, size);
-        }
-    }
-
-    /// Null when there was no memory.
-    std::byte *bytes() { return bytes_; }
-
-private:
-    alignas(8) std::byte small_[512];
-    Allocated<std::byte> large_;
-    std::byte *bytes_ = small_;
-};
 
 /// A command of enum ib_uverbs_write_cmds with its fixed request and answer (not counting the driver's parts).
 struct WriteCommand {
@@ -81,12 +58,22 @@ Status write_command(Channel &channel, ib_uverbs_write_cmds command, Request &re
 
 /// An extended command (IB_USER_VERBS_EX_CMD_*), whose header holds the address of the answer.
 template <class Request, class Response>
-Status extended_command(Channel &channel, uint32_t command, Request &request, Response &response,
-                        const DriverData &driver = {})
+requires(!std::is_same_v<Response, const DriverData>) Status
+    extended_command(Channel &channel, uint32_t command, Request &request, Response &response,
+                     const DriverData &driver = {})
 {
     return execute(channel,
                    {command | IB_USER_VERBS_CMD_FLAG_EXTENDED, &request, sizeof request, &response,
                     sizeof response, false},
+                   driver);
+}
+
+/// An extended command without an answer.
+template <class Request>
+Status extended_command(Channel &channel, uint32_t command, Request &request, const DriverData &driver = {})
+{
+    return execute(channel,
+                   {command | IB_USER_VERBS_CMD_FLAG_EXTENDED, &request, sizeof request, nullptr, 0, false},
                    driver);
 }
 
