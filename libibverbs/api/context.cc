@@ -4,6 +4,8 @@
 #include <infiniband/driver.h>
 #include <sys/stat.h>
 
+#include <atomic>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/export.hh"
@@ -13,8 +15,21 @@
 #include "provider/context.hh"
 #include "provider/devices.hh"
 
+namespace {
+
+/// Providers read the variable while they destroy objects, which only an opened device has.
+void read_destroy_policy()
+{
+    static constinit std::atomic<bool> read = false;
+    if (!read.exchange(true, std::memory_order_relaxed))
+        verbs_allow_disassociate_destroy = std::getenv("RDMAV_ALLOW_DISASSOC_DESTROY") != nullptr;
+}
+
+}  // namespace
+
 VERBS_EXPORT ibv_context *verbs_open_device(ibv_device *device, void *private_data)
 {
+    read_destroy_policy();
     verbs_device &opened = *verbs_get_device(device);
     verbs::Result<verbs::UniqueFd> fd = verbs::discovery::open_character_device(*opened.sysfs);
     if (!fd) {
@@ -25,6 +40,7 @@ VERBS_EXPORT ibv_context *verbs_open_device(ibv_device *device, void *private_da
     return verbs::provider::context_of(*opened.ops,
                                        opened.ops->alloc_context(device, fd->release(), private_data));
 }
+VERBS_EXPORT_ALSO(verbs_open_device, IBVERBS_PRIVATE_34);
 
 VERBS_EXPORT ibv_context *ibv_open_device(ibv_device *device)
 {
@@ -33,6 +49,7 @@ VERBS_EXPORT ibv_context *ibv_open_device(ibv_device *device)
 
 VERBS_EXPORT ibv_context *ibv_import_device(int cmd_fd)
 {
+    read_destroy_policy();
     struct stat node = {};
     if (fstat(cmd_fd, &node) != 0)
         return verbs::null_with(EINVAL);

@@ -8,7 +8,11 @@
 
 /// Exports `function`, defined in the same file, once more under a non-default version that older releases used:
 /// VERBS_EXPORT_ALSO(ibv_query_gid_type, IBVERBS_PRIVATE_34). Non-default: new programs cannot link to it.
-#define VERBS_EXPORT_ALSO(function, version) VERBS_EXPORT_AS(function, function, version)
+/// Today's version is given here too: of two names of one place the linker drops the one without a version.
+#define VERBS_EXPORT_ALSO(function, version)      \
+    VERBS_EXPORT_AS(function, function, version); \
+    asm(".symver " #function "," #function "@@@" VERBS_TODAY_##version)
+#define VERBS_TODAY_IBVERBS_PRIVATE_34 "IBVERBS_PRIVATE_65"
 
 /// Exports `function`, defined in the same file with VERBS_EXPORT, as `name` under a non-default version: what older
 /// releases called `name` and whose parameters differed from today's.

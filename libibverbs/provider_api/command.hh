@@ -5,6 +5,7 @@
 #include <infiniband/driver.h>
 #include <pthread.h>
 
+#include "base/result.hh"
 #include "uverbs/attributes.hh"
 
 namespace verbs::provider_api {
@@ -40,6 +41,13 @@ void wait_for_acknowledgements(pthread_mutex_t &mutex, pthread_cond_t &cond, Ack
     while (!acknowledged())
         pthread_cond_wait(&cond, &mutex);
     pthread_mutex_unlock(&mutex);
+}
+
+/// What a function that destroys an object returns: that the device is gone (EIO) is success where the environment
+/// asks for it, as the kernel has destroyed the object by then. There are no events to wait for after that.
+inline int destroy_error(Status status)
+{
+    return status.error() == EIO && verbs_allow_disassociate_destroy ? 0 : status.error();
 }
 
 /// What the kernel gives back in events for an object: its address in this process.

@@ -30,6 +30,7 @@ VERBS_EXPORT void verbs_init_cq(ibv_cq *cq, ibv_context *context, ibv_comp_chann
 {
     verbs::provider::cq_init(*cq, *context, channel, cq_context);
 }
+VERBS_EXPORT_ALSO(verbs_init_cq, IBVERBS_PRIVATE_34);
 
 VERBS_EXPORT int ibv_cmd_create_cq(ibv_context *context, int cqe, ibv_comp_channel *comp_channel,
                                    int comp_vector, ibv_cq *cq, struct ibv_create_cq *cmd, size_t cmd_size,
@@ -44,6 +45,7 @@ VERBS_EXPORT int ibv_cmd_create_cq(ibv_context *context, int cqe, ibv_comp_chann
                    .async_fd = context->async_fd},
                   *cq, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
 }
+VERBS_EXPORT_ALSO(ibv_cmd_create_cq, IBVERBS_PRIVATE_34);
 
 VERBS_EXPORT int ibv_cmd_create_cq_ex(ibv_context *context, const ibv_cq_init_attr_ex *cq_attr,
                                       verbs_create_cq_prov_attr *prov_attr, verbs_cq *cq,
@@ -82,22 +84,46 @@ VERBS_EXPORT int ibv_cmd_resize_cq(ibv_cq *cq, int cqe, struct ibv_resize_cq *cm
     cq->cqe = static_cast<int>(*entries);
     return 0;
 }
+VERBS_EXPORT_ALSO(ibv_cmd_resize_cq, IBVERBS_PRIVATE_34);
+
+VERBS_EXPORT int ibv_cmd_modify_cq(ibv_cq *cq, ibv_modify_cq_attr *attr, struct ibv_modify_cq *cmd,
+                                   size_t cmd_size)
+{
+    if (attr->attr_mask >= IBV_CQ_ATTR_RESERVED)
+        return EINVAL;
+    return verbs::uverbs::cq_modify(channel(cq->context), cq->handle, *attr,
+                                    verbs::provider_api::driver_data(cmd, cmd_size))
+        .error();
+}
+VERBS_EXPORT_ALSO(ibv_cmd_modify_cq, IBVERBS_PRIVATE_34);
+
+VERBS_EXPORT int ibv_cmd_poll_cq(ibv_cq *cq, int num_entries, ibv_wc *wc)
+{
+    if (num_entries < 0)
+        return verbs::minus_one_with(EINVAL);
+    verbs::Result<size_t> count =
+        verbs::uverbs::cq_poll(channel(cq->context), cq->handle, {wc, static_cast<size_t>(num_entries)});
+    return count ? static_cast<int>(*count) : verbs::minus_one_with(count.error());
+}
+VERBS_EXPORT_ALSO(ibv_cmd_poll_cq, IBVERBS_PRIVATE_34);
 
 VERBS_EXPORT int ibv_cmd_req_notify_cq(ibv_cq *cq, int solicited_only)
 {
     return verbs::uverbs::cq_request_notification(channel(cq->context), cq->handle, solicited_only != 0)
         .error();
 }
+VERBS_EXPORT_ALSO(ibv_cmd_req_notify_cq, IBVERBS_PRIVATE_34);
 
 VERBS_EXPORT int ibv_cmd_destroy_cq(ibv_cq *cq)
 {
     ib_uverbs_destroy_cq_resp response;
     verbs::Status status = verbs::uverbs::cq_destroy(channel(cq->context), cq->handle, response);
     if (!status)
-        return status.error();
+        return verbs::provider_api::destroy_error(status);
     verbs::provider_api::wait_for_acknowledgements(cq->mutex, cq->cond, [&] {
         return cq->comp_events_completed == response.comp_events_reported &&
                cq->async_events_completed == response.async_events_reported;
     });
     return 0;
 }
+VERBS_EXPORT_ALSO(ibv_cmd_destroy_cq, IBVERBS_PRIVATE_34);

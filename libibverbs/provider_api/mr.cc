@@ -10,6 +10,23 @@
 
 using verbs::provider::channel;
 
+namespace {
+
+void fill(verbs_mr &vmr, ibv_pd &pd, void *addr, size_t length, const verbs::uverbs::MrInfo &info,
+          ibv_mr_type type)
+{
+    vmr.ibv_mr = {.context = pd.context,
+                  .pd = &pd,
+                  .addr = addr,
+                  .length = length,
+                  .handle = info.handle,
+                  .lkey = info.lkey,
+                  .rkey = info.rkey};
+    vmr.mr_type = type;
+}
+
+}  // namespace
+
 VERBS_EXPORT int ibv_cmd_reg_mr(ibv_pd *pd, void *addr, size_t length, uint64_t hca_va, int access,
                                 verbs_mr *vmr, struct ibv_reg_mr *cmd, size_t cmd_size,
                                 ib_uverbs_reg_mr_resp *resp, size_t resp_size)
@@ -23,17 +40,11 @@ VERBS_EXPORT int ibv_cmd_reg_mr(ibv_pd *pd, void *addr, size_t length, uint64_t 
         channel(pd->context), request, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
     if (!info)
         return info.error();
-    vmr->ibv_mr = {.context = pd->context,
-                   .pd = pd,
-                   .addr = addr,
-                   .length = length,
-                   .handle = info->handle,
-                   .lkey = info->lkey,
-                   .rkey = info->rkey};
-    vmr->mr_type = IBV_MR_TYPE_MR;
+    fill(*vmr, *pd, addr, length, *info, IBV_MR_TYPE_MR);
     vmr->access = access;
     return 0;
 }
+VERBS_EXPORT_ALSO(ibv_cmd_reg_mr, IBVERBS_PRIVATE_34);
 
 VERBS_EXPORT int ibv_cmd_rereg_mr(verbs_mr *vmr, uint32_t flags, void *addr, size_t length, uint64_t hca_va,
                                   int access, ibv_pd *pd, struct ibv_rereg_mr *cmd, size_t cmd_size,
@@ -54,8 +65,71 @@ VERBS_EXPORT int ibv_cmd_rereg_mr(verbs_mr *vmr, uint32_t flags, void *addr, siz
     mr.rkey = info->rkey;
     return 0;
 }
+VERBS_EXPORT_ALSO(ibv_cmd_rereg_mr, IBVERBS_PRIVATE_34);
+
+VERBS_EXPORT int ibv_cmd_query_mr(ibv_pd *pd, verbs_mr *vmr, uint32_t mr_handle)
+{
+    verbs::Result<verbs::uverbs::MrDescription> mr = verbs::uverbs::mr_query(channel(pd->context), mr_handle);
+    if (!mr)
+        return mr.error();
+    vmr->ibv_mr = {.context = pd->context,
+                   .pd = pd,
+                   .addr = nullptr,
+                   .length = mr->length,
+                   .handle = mr_handle,
+                   .lkey = mr->lkey,
+                   .rkey = mr->rkey};
+    vmr->mr_type = IBV_MR_TYPE_IMPORTED_MR;
+    return 0;
+}
+VERBS_EXPORT_ALSO(ibv_cmd_query_mr, IBVERBS_PRIVATE_34);
+
+VERBS_EXPORT int ibv_cmd_reg_dm_mr(ibv_pd *pd, verbs_dm *dm, uint64_t offset, size_t length,
+                                   unsigned int access, verbs_mr *vmr, ibv_command_buffer *link)
+{
+    verbs::Result<verbs::uverbs::MrInfo> info = verbs::uverbs::mr_register_dm(channel(pd->context),
+                                                                              {.pd_handle = pd->handle,
+                                                                               .dm_handle = dm->handle,
+                                                                               .offset = offset,
+                                                                               .length = length,
+                                                                               .access = access},
+                                                                              link);
+    if (!info)
+        return info.error();
+    fill(*vmr, *pd, nullptr, length, *info, IBV_MR_TYPE_MR);
+    return 0;
+}
+VERBS_EXPORT_ALSO(ibv_cmd_reg_dm_mr, IBVERBS_PRIVATE_34);
+
+VERBS_EXPORT int ibv_cmd_reg_dmabuf_mr(ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd,
+                                       int access, verbs_mr *vmr, ibv_command_buffer *driver)
+{
+    verbs::Result<verbs::uverbs::MrInfo> info =
+        verbs::uverbs::mr_register_dmabuf(channel(pd->context),
+                                          {.pd_handle = pd->handle,
+                                           .fd = fd,
+                                           .offset = offset,
+                                           .length = length,
+                                           .iova = iova,
+                                           .access = static_cast<uint32_t>(access)},
+                                          driver);
+    if (!info)
+        return info.error();
+    fill(*vmr, *pd, reinterpret_cast<void *>(offset), length, *info, IBV_MR_TYPE_DMABUF_MR);
+    return 0;
+}
+
+VERBS_EXPORT int ibv_cmd_advise_mr(ibv_pd *pd, ibv_advise_mr_advice advice, uint32_t flags, ibv_sge *sg_list,
+                                   uint32_t num_sge)
+{
+    return verbs::uverbs::mr_advise(channel(pd->context), pd->handle, advice, flags, {sg_list, num_sge})
+        .error();
+}
+VERBS_EXPORT_ALSO(ibv_cmd_advise_mr, IBVERBS_PRIVATE_34);
 
 VERBS_EXPORT int ibv_cmd_dereg_mr(verbs_mr *vmr)
 {
-    return verbs::uverbs::mr_deregister(channel(vmr->ibv_mr.context), vmr->ibv_mr.handle).error();
+    return verbs::provider_api::destroy_error(
+        verbs::uverbs::mr_deregister(channel(vmr->ibv_mr.context), vmr->ibv_mr.handle));
 }
+VERBS_EXPORT_ALSO(ibv_cmd_dereg_mr, IBVERBS_PRIVATE_34);

@@ -85,3 +85,10 @@ VERBS_EXPORT int ibv_cmd_create_qp_ex2_34(ibv_context *context, verbs_qp *qp, ib
     return ibv_cmd_create_qp_ex2(context, qp, attr_ex, cmd, cmd_size, resp, resp_size, nullptr);
 }
 VERBS_EXPORT_AS(ibv_cmd_create_qp_ex2_34, ibv_cmd_create_qp_ex2, IBVERBS_PRIVATE_34);
+
+VERBS_EXPORT int ibv_cmd_reg_dmabuf_mr_34(ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd,
+                                          int access, verbs_mr *vmr)
+{
+    return ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access, vmr, nullptr);
+}
+VERBS_EXPORT_AS(ibv_cmd_reg_dmabuf_mr_34, ibv_cmd_reg_dmabuf_mr, IBVERBS_PRIVATE_34);

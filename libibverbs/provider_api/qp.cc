@@ -24,7 +24,7 @@ std::optional<uint32_t> handle_of(const Object *object)
 }
 
 int create(ibv_context *context, verbs_qp &vqp, ibv_qp_init_attr_ex &attr,
-           const verbs::uverbs::DriverData &driver)
+           const verbs::uverbs::DriverData &driver, ibv_command_buffer *attributes = nullptr)
 {
     if ((attr.comp_mask & ~kKnownMask) != 0)
         return EOPNOTSUPP;
@@ -47,7 +47,8 @@ int create(ibv_context *context, verbs_qp &vqp, ibv_qp_init_attr_ex &attr,
         .srq_handle = handle_of(attr.srq),
         .ind_table_handle = table != nullptr ? std::optional<uint32_t>(table->ind_tbl_handle) : std::nullopt,
         .async_fd = context->async_fd};
-    verbs::Result<verbs::uverbs::QpInfo> info = verbs::uverbs::qp_create(channel(context), request, driver);
+    verbs::Result<verbs::uverbs::QpInfo> info =
+        verbs::uverbs::qp_create(channel(context), request, driver, attributes);
     if (!info)
         return info.error();
 
@@ -93,6 +94,7 @@ VERBS_EXPORT int ibv_cmd_create_qp(ibv_pd *pd, ibv_qp *qp, ibv_qp_init_attr *att
         attr->cap = attr_ex.cap;
     return error;
 }
+VERBS_EXPORT_ALSO(ibv_cmd_create_qp, IBVERBS_PRIVATE_34);
 
 VERBS_EXPORT int ibv_cmd_create_qp_ex(ibv_context *context, verbs_qp *qp, ibv_qp_init_attr_ex *attr_ex,
                                       struct ibv_create_qp *cmd, size_t cmd_size,
@@ -100,16 +102,51 @@ VERBS_EXPORT int ibv_cmd_create_qp_ex(ibv_context *context, verbs_qp *qp, ibv_qp
 {
     return create(context, *qp, *attr_ex, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
 }
+VERBS_EXPORT_ALSO(ibv_cmd_create_qp_ex, IBVERBS_PRIVATE_34);
 
 VERBS_EXPORT int ibv_cmd_create_qp_ex2(ibv_context *context, verbs_qp *qp, ibv_qp_init_attr_ex *attr_ex,
                                        struct ibv_create_qp_ex *cmd, size_t cmd_size,
                                        ib_uverbs_ex_create_qp_resp *resp, size_t resp_size,
                                        ibv_command_buffer *driver)
 {
-    if (driver != nullptr)
-        return EOPNOTSUPP;
-    return create(context, *qp, *attr_ex, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
+    return create(context, *qp, *attr_ex, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size),
+                  driver);
 }
+
+VERBS_EXPORT int ibv_cmd_open_qp(ibv_context *context, verbs_qp *vqp, int vqp_size, ibv_qp_open_attr *attr,
+                                 struct ibv_open_qp *cmd, size_t cmd_size, ib_uverbs_create_qp_resp *resp,
+                                 size_t resp_size)
+{
+    constexpr uint32_t kNeeded = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE;
+    if (attr->comp_mask >= IBV_QP_OPEN_ATTR_RESERVED)
+        return EOPNOTSUPP;
+    if ((attr->comp_mask & kNeeded) != kNeeded)
+        return EINVAL;
+    auto *xrcd = reinterpret_cast<verbs_xrcd *>(attr->xrcd);
+    verbs::Result<verbs::uverbs::QpInfo> info = verbs::uverbs::qp_open(
+        channel(context), xrcd->handle, attr->qp_num, attr->qp_type, verbs::provider_api::user_handle(vqp),
+        verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
+    if (!info)
+        return info.error();
+    ibv_qp &qp = vqp->qp;
+    qp.context = context;
+    qp.qp_context = (attr->comp_mask & IBV_QP_OPEN_ATTR_CONTEXT) != 0 ? attr->qp_context : nullptr;
+    qp.pd = nullptr;
+    qp.send_cq = nullptr;
+    qp.recv_cq = nullptr;
+    qp.srq = nullptr;
+    qp.handle = info->handle;
+    qp.qp_num = attr->qp_num;
+    qp.state = IBV_QPS_UNKNOWN;
+    qp.qp_type = attr->qp_type;
+    qp.events_completed = 0;
+    pthread_mutex_init(&qp.mutex, nullptr);
+    pthread_cond_init(&qp.cond, nullptr);
+    if (static_cast<size_t>(vqp_size) > verbs::provider::layout(context).qp_xrcd)
+        verbs::provider::qp_set_xrcd(*vqp, context, xrcd);
+    return 0;
+}
+VERBS_EXPORT_ALSO(ibv_cmd_open_qp, IBVERBS_PRIVATE_34);
 
 VERBS_EXPORT int ibv_cmd_query_qp(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask, ibv_qp_init_attr *init_attr,
                                   struct ibv_query_qp *cmd, size_t cmd_size)
@@ -127,6 +164,7 @@ VERBS_EXPORT int ibv_cmd_query_qp(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask, 
     qp->state = attr->qp_state;
     return 0;
 }
+VERBS_EXPORT_ALSO(ibv_cmd_query_qp, IBVERBS_PRIVATE_34);
 
 VERBS_EXPORT int ibv_cmd_modify_qp(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask, struct ibv_modify_qp *cmd,
                                    size_t cmd_size)
@@ -138,14 +176,30 @@ VERBS_EXPORT int ibv_cmd_modify_qp(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask,
                                                     verbs::provider_api::driver_data(cmd, cmd_size));
     return status.error();
 }
+VERBS_EXPORT_ALSO(ibv_cmd_modify_qp, IBVERBS_PRIVATE_34);
+
+VERBS_EXPORT int ibv_cmd_modify_qp_ex(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask,
+                                      struct ibv_modify_qp_ex *cmd, size_t cmd_size,
+                                      ib_uverbs_ex_modify_qp_resp *resp, size_t resp_size)
+{
+    ib_uverbs_ex_modify_qp_resp response;
+    verbs::Status status =
+        verbs::uverbs::qp_modify_ex(channel(qp->context), qp->handle, *attr, attr_mask, response,
+                                    verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
+    if (status && resp != nullptr && resp_size >= sizeof *resp)
+        *resp = response;
+    return status.error();
+}
+VERBS_EXPORT_ALSO(ibv_cmd_modify_qp_ex, IBVERBS_PRIVATE_34);
 
 VERBS_EXPORT int ibv_cmd_destroy_qp(ibv_qp *qp)
 {
     ib_uverbs_destroy_qp_resp response;
     verbs::Status status = verbs::uverbs::qp_destroy(channel(qp->context), qp->handle, response);
     if (!status)
-        return status.error();
+        return verbs::provider_api::destroy_error(status);
     verbs::provider_api::wait_for_acknowledgements(
         qp->mutex, qp->cond, [&] { return qp->events_completed == response.events_reported; });
     return 0;
 }
+VERBS_EXPORT_ALSO(ibv_cmd_destroy_qp, IBVERBS_PRIVATE_34);

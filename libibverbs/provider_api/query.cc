@@ -123,6 +123,19 @@ VERBS_EXPORT int ibv_cmd_query_device_any(ibv_context *context, const ibv_query_
     std::memcpy(attr, &whole, std::min(attr_size, sizeof whole));
     return 0;
 }
+VERBS_EXPORT_ALSO(ibv_cmd_query_device_any, IBVERBS_PRIVATE_34);
+
+VERBS_EXPORT int ibv_cmd_query_context(ibv_context *context, ibv_command_buffer *driver)
+{
+    verbs::Result<verbs::uverbs::ContextDescription> description =
+        verbs::uverbs::context_query(channel(context), driver);
+    if (!description)
+        return description.error();
+    context->num_comp_vectors = static_cast<int>(description->num_comp_vectors);
+    verbs_get_device(context->device)->core_support = description->core_support;
+    return 0;
+}
+VERBS_EXPORT_ALSO(ibv_cmd_query_context, IBVERBS_PRIVATE_34);
 
 VERBS_EXPORT int ibv_cmd_query_port(ibv_context *context, uint8_t port_num, ibv_port_attr *port_attr,
                                     struct ibv_query_port *cmd, size_t cmd_size)

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// For providers: ioctl commands of their own, and what becomes of objects when their device is gone.
+#include <infiniband/driver.h>
+
+#include "base/export.hh"
+#include "provider/context.hh"
+#include "uverbs/command_buffer.hh"
+
+VERBS_EXPORT int execute_ioctl(ibv_context *context, ibv_command_buffer *cmd)
+{
+    return verbs::uverbs::issue(verbs::provider::channel(context), *cmd).error();
+}
+VERBS_EXPORT_ALSO(execute_ioctl, IBVERBS_PRIVATE_34);
+
+VERBS_EXPORT unsigned int __ioctl_final_num_attrs(unsigned int num_attrs, ibv_command_buffer *link)
+{
+    return num_attrs + static_cast<unsigned int>(verbs::uverbs::attribute_count(link));
+}
+VERBS_EXPORT_ALSO(__ioctl_final_num_attrs, IBVERBS_PRIVATE_34);
+
+VERBS_EXPORT bool verbs_allow_disassociate_destroy;
+bool verbs_allow_disassociate_destroy = false;
+VERBS_EXPORT_ALSO(verbs_allow_disassociate_destroy, IBVERBS_PRIVATE_34);
