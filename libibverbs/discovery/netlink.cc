@@ -15,6 +15,9 @@
 namespace verbs::discovery {
 namespace {
 
+/// Devices that come or go in the middle make the kernel mark its list as interrupted; then it is asked again.
+constexpr int kAttempts = 5;
+
 struct FreeSocket {
     void operator()(nl_sock *socket) const { nl_socket_free(socket); }
 };
@@ -112,8 +115,6 @@ Status take_character_device(std::span<const std::byte> answer, Exchange &exchan
 
 Status list(nl_sock *socket, DeviceChain &devices)
 {
-    // Devices that come or go in the middle make the kernel mark its answer as interrupted.
-    constexpr int kAttempts = 5;
     Status status;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
         devices.clear();

@@ -23,19 +23,23 @@ std::atomic<const char *> known_root{nullptr};
 
 constexpr char kDefaultRoot[] = "/sys";
 
+bool format_args(std::span<char> out, const char *format, va_list args)
+{
+    int length = vsnprintf(out.data(), out.size(), format, args);
+    return length >= 0 && static_cast<size_t>(length) < out.size();
+}
+
 }  // namespace
 
 bool format_path(std::span<char> out, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(out.data(), out.size(), format, args);
+    bool fits = format_args(out, format, args);
     va_end(args);
-    if (length >= 0 && static_cast<size_t>(length) < out.size())
-        return true;
-    if (!out.empty())
+    if (!fits && !out.empty())
         out[0] = '\0';
-    return false;
+    return fits;
 }
 
 const char *sysfs_root()

@@ -192,7 +192,7 @@ Result<DeviceArray> DeviceTable::array() const
     DeviceArray result;
     for (const verbs_device *device = first_; device != nullptr; device = next_of(*device))
         ++result.count;
-    result.devices.reset(static_cast<ibv_device **>(calloc(result.count + 1, sizeof(ibv_device *))));
+    result.devices.reset(static_cast<ibv_device **>(calloc(result.count + 1, sizeof(void *))));
     if (!result.devices)
         return Status(ENOMEM);
     size_t i = 0;

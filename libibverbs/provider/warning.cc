@@ -10,12 +10,10 @@
 #include "base/result.hh"
 
 namespace verbs::provider {
+namespace {
 
-void warn(Audience audience, const char *format, ...)
+void warn_args(Audience audience, const char *format, va_list args)
 {
-    ErrnoGuard keep;
-    va_list args;
-    va_start(args, format);
     if (log_enabled(LogLevel::kWarning)) {
         log_args(LogLevel::kWarning, format, args);
     } else if (audience == Audience::kEverybody || secure_getenv("IBV_SHOW_WARNINGS") != nullptr) {
@@ -23,6 +21,16 @@ void warn(Audience audience, const char *format, ...)
         vsnprintf(line, sizeof line, format, args);
         fprintf(stderr, "libibverbs: Warning: %s\n", line);
     }
+}
+
+}  // namespace
+
+void warn(Audience audience, const char *format, ...)
+{
+    ErrnoGuard keep;
+    va_list args;
+    va_start(args, format);
+    warn_args(audience, format, args);
     va_end(args);
 }
 

@@ -63,7 +63,7 @@ TEST_F(ProviderLoader, ByPath)
 {
     EXPECT_EQ(load(PLUGINS "/libgood", true), "");
     EXPECT_EQ(load(PLUGINS "/libgood" ENDING, true), "");
-    expect_line(load("/nowhere/libgood", false), "/nowhere/libgood" ENDING);
+    expect_line(load("/nowhere/libgood", false), "/nowhere/libgood-rdmav");
 }
 
 TEST_F(ProviderLoader, TheFirstDirectoryThatHasItWins)
