@@ -49,9 +49,10 @@ Ipv4Header ipv4_part(const ibv_grh &grh)
     return header;
 }
 
-/// Whether the checksum of a header without options is right (RFC 791): its ones' complement sum is all ones.
-bool checksum_fits(const Ipv4Header &header)
+/// The checksum that a header without options should have (RFC 791), as it stands in the header.
+uint16_t checksum_of(Ipv4Header header)
 {
+    header.checksum = 0;
     uint16_t words[sizeof header / sizeof(uint16_t)];
     std::memcpy(words, &header, sizeof words);
     uint32_t sum = 0;
@@ -59,7 +60,7 @@ bool checksum_fits(const Ipv4Header &header)
         sum += word;
     while (sum > 0xffff)
         sum = (sum & 0xffff) + (sum >> 16);
-    return sum == 0xffff;
+    return static_cast<uint16_t>(~sum);
 }
 
 /// The IP version of the header. What precedes an IPv4 header may happen to look like the start of an IPv6 one,
@@ -69,7 +70,8 @@ int ip_version(const ibv_grh &grh)
     Ipv4Header ipv4 = ipv4_part(grh);
     bool looks_like_6 = be32toh(grh.version_tclass_flow) >> 28 == 6;
     bool looks_like_4 = ipv4.version_length >> 4 == 4;
-    if (looks_like_4 && (!looks_like_6 || (ipv4.version_length == 0x45 && checksum_fits(ipv4))))
+    if (looks_like_4 &&
+        (!looks_like_6 || (ipv4.version_length == 0x45 && ipv4.checksum == checksum_of(ipv4))))
         return 4;
     return looks_like_6 ? 6 : 0;
 }

@@ -57,6 +57,7 @@ VERBS_EXPORT int ibv_resolve_eth_l2_from_gid(ibv_context *context, ibv_ah_attr *
         ibv_query_gid_ex(context, attr->port_num, attr->grh.sgid_index, &source, 0) != 0)
         return -EINVAL;
 
+    verbs::ErrnoGuard keep;
     Result<EthernetHop> hop = verbs::neigh::resolve(
         {static_cast<int>(source.ndev_ifindex), address_of(source.gid), address_of(attr->grh.dgid)},
         kPatienceMs);

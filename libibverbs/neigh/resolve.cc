@@ -51,10 +51,13 @@ Status provoke(const Path &path)
     UniqueFd datagrams(socket(source.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!datagrams)
         return Status::from_errno();
-    // Old kernels reserve this for root; without it the main routing table has to lead to the same interface.
-    setsockopt(datagrams.get(), SOL_SOCKET, SO_BINDTOIFINDEX, &path.interface, sizeof path.interface);
     if (bind(datagrams.get(), &source.any, source.size) != 0 ||
-        sendto(datagrams.get(), "", 0, MSG_NOSIGNAL, &destination.any, destination.size) < 0)
+        connect(datagrams.get(), &destination.any, destination.size) != 0)
+        return Status::from_errno();
+    // Only now, for a route through this interface alone always exists: IPv4 takes all addresses to be on its
+    // link. Old kernels reserve this for root; without it the main route has to lead to the same interface.
+    setsockopt(datagrams.get(), SOL_SOCKET, SO_BINDTOIFINDEX, &path.interface, sizeof path.interface);
+    if (send(datagrams.get(), "", 0, MSG_NOSIGNAL) < 0)
         return Status::from_errno();
     return {};
 }

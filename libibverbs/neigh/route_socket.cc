@@ -31,6 +31,8 @@ using Owned = std::unique_ptr<T, ReleaseObject>;
 
 constexpr int kUsableStates = NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | NUD_PROBE | NUD_STALE | NUD_DELAY;
 
+constexpr Mac kBroadcast = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+
 Status failure(int netlink_error)
 {
     return Status(netlink_error == -NLE_NOMEM ? ENOMEM : EHOSTUNREACH);
@@ -67,20 +69,22 @@ Bytes bytes_of(const in6_addr &address)
     return is_ipv4(address) ? Bytes{address.s6_addr + 12, 4} : Bytes{address.s6_addr, 16};
 }
 
+/// The kernel is to consider routes through the path's interface only. IPv4 looks at the source too, for the sake
+/// of policy routing; with a source, IPv6 would not insist on the interface.
 Owned<nl_msg> route_question(const Path &path)
 {
     Owned<nl_msg> message(nlmsg_alloc_simple(RTM_GETROUTE, 0));
     Bytes destination = bytes_of(path.destination);
     Bytes source = bytes_of(path.source);
-    bool same_family = source.size == destination.size;
+    bool from_source = source.size == 4 && destination.size == 4;
 
     rtmsg header{};
     header.rtm_family = destination.size == 4 ? AF_INET : AF_INET6;
     header.rtm_dst_len = static_cast<uint8_t>(destination.size * 8);
-    header.rtm_src_len = static_cast<uint8_t>(same_family ? source.size * 8 : 0);
+    header.rtm_src_len = from_source ? 32 : 0;
     if (!message || nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO) < 0 ||
         nla_put(message.get(), RTA_DST, destination.size, destination.data) < 0 ||
-        (same_family && nla_put(message.get(), RTA_SRC, source.size, source.data) < 0) ||
+        (from_source && nla_put(message.get(), RTA_SRC, source.size, source.data) < 0) ||
         nla_put_u32(message.get(), RTA_OIF, static_cast<uint32_t>(path.interface)) < 0)
         return nullptr;
     return message;
@@ -162,7 +166,8 @@ Result<std::optional<Mac>> RouteSocket::neighbour(int interface, nl_addr *addres
     Owned<rtnl_neigh> found(rtnl_neigh_get(all, interface, address));
     if (!found || (rtnl_neigh_get_state(found.get()) & kUsableStates) == 0)
         return std::optional<Mac>();
-    return mac_from(rtnl_neigh_get_lladdr(found.get()));
+    std::optional<Mac> mac = mac_from(rtnl_neigh_get_lladdr(found.get()));
+    return mac == kBroadcast ? std::nullopt : mac;
 }
 
 Result<NeighbourWatch> NeighbourWatch::open()

@@ -37,7 +37,7 @@ public:
 
     Result<Route> route(const Path &path);
 
-    /// The MAC of a neighbour, if the kernel knows it now.
+    /// The MAC of a neighbour, if the kernel knows it now. The broadcast address is nobody's.
     Result<std::optional<Mac>> neighbour(int interface, nl_addr *address);
 
     RouteSocket() = default;  ///< not connected; what a failed Result holds
