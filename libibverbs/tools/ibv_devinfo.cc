@@ -250,12 +250,12 @@ void print_tso_caps(const ibv_tso_caps &caps)
 
 void print_rss_caps(const ibv_rss_caps &caps)
 {
-    constexpr Columns kColumns = {2, 8};
+    constexpr Columns columns = {2, 8};
     printf("\trss_caps:\n");
-    print_field(kColumns, "max_rwq_indirection_tables", "%u", caps.max_rwq_indirection_tables);
-    print_field(kColumns, "max_rwq_indirection_table_size", "%u", caps.max_rwq_indirection_table_size);
-    print_field(kColumns, "rx_hash_function", "0x%x", caps.rx_hash_function);
-    print_field(kColumns, "rx_hash_fields_mask", "0x%lX",
+    print_field(columns, "max_rwq_indirection_tables", "%u", caps.max_rwq_indirection_tables);
+    print_field(columns, "max_rwq_indirection_table_size", "%u", caps.max_rwq_indirection_table_size);
+    print_field(columns, "rx_hash_function", "0x%x", caps.rx_hash_function);
+    print_field(columns, "rx_hash_fields_mask", "0x%lX",
                 static_cast<unsigned long>(caps.rx_hash_fields_mask));
     if (caps.supported_qpts)
         print_offload_qp_types(caps.supported_qpts);
@@ -263,10 +263,10 @@ void print_rss_caps(const ibv_rss_caps &caps)
 
 void print_packet_pacing_caps(const ibv_packet_pacing_caps &caps)
 {
-    constexpr Columns kColumns = {2, 5};
+    constexpr Columns columns = {2, 5};
     printf("\tpacket_pacing_caps:\n");
-    print_field(kColumns, "qp_rate_limit_min", "%ukbps", caps.qp_rate_limit_min);
-    print_field(kColumns, "qp_rate_limit_max", "%ukbps", caps.qp_rate_limit_max);
+    print_field(columns, "qp_rate_limit_min", "%ukbps", caps.qp_rate_limit_min);
+    print_field(columns, "qp_rate_limit_max", "%ukbps", caps.qp_rate_limit_max);
     if (caps.qp_rate_limit_max)
         print_offload_qp_types(caps.supported_qpts);
 }
@@ -287,12 +287,12 @@ void print_tag_matching_caps(const ibv_tm_caps &caps)
 
 void print_cq_moderation_caps(const ibv_cq_moderation_caps &caps)
 {
-    constexpr Columns kColumns = {2, 4};
+    constexpr Columns columns = {2, 4};
     if (!caps.max_cq_count || !caps.max_cq_period)
         return;
     printf("\n\tcq moderation caps:\n");
-    print_field(kColumns, "max_cq_count", "%u", caps.max_cq_count);
-    print_field(kColumns, "max_cq_period", "%u us\n", caps.max_cq_period);
+    print_field(columns, "max_cq_count", "%u", caps.max_cq_count);
+    print_field(columns, "max_cq_period", "%u us\n", caps.max_cq_period);
 }
 
 void print_limits(const ibv_device_attr &attr)
@@ -305,8 +305,8 @@ void print_limits(const ibv_device_attr &attr)
     print_bits(kDeviceCapFlags, attr.device_cap_flags);
     print_unknown_bits(unnamed_bits(kDeviceCapFlags, attr.device_cap_flags));
     print_counts(kCountsBeforeAtomics, attr);
-    print_field(kDevice, "atomic_cap", "%s (%d)",
-                name_of(kAtomicCapabilities, attr.atomic_cap, "invalid atomic capability"), attr.atomic_cap);
+    print_named(kDevice, "atomic_cap", kAtomicCapabilities, number_of(attr.atomic_cap),
+                "invalid atomic capability");
     print_counts(kCountsAfterAtomics, attr);
     print_field(kDevice, "max_fmr", "%d", attr.max_fmr);
     if (attr.max_fmr)
@@ -352,9 +352,7 @@ void print_extended_attributes(const ibv_device_attr_ex &attr)
 void print_device(const ibv_device &device, const ibv_device_attr &attr)
 {
     printf("hca_id:\t%s\n", device.name);
-    print_field(kDevice, "transport", "%s (%d)",
-                name_of(kTransports, static_cast<uint64_t>(device.transport_type), "invalid transport"),
-                device.transport_type);
+    print_named(kDevice, "transport", kTransports, number_of(device.transport_type), "invalid transport");
     if (attr.fw_ver[0])
         print_field(kDevice, "fw_ver", "%s", attr.fw_ver);
     print_guid("node_guid", attr.node_guid);
@@ -405,10 +403,9 @@ int print_gids(ibv_context *context, uint8_t port_num, const ibv_port_attr &attr
 void print_port(uint8_t port_num, const ibv_port_attr &attr)
 {
     printf("\t\tport:\t%u\n", port_num);
-    print_field(kPort, "state", "%s (%d)", name_of(kPortStates, attr.state, "invalid state"), attr.state);
-    print_field(kPort, "max_mtu", "%s (%d)", name_of(kMtus, attr.max_mtu, "invalid MTU"), attr.max_mtu);
-    print_field(kPort, "active_mtu", "%s (%d)", name_of(kMtus, attr.active_mtu, "invalid MTU"),
-                attr.active_mtu);
+    print_named(kPort, "state", kPortStates, number_of(attr.state), "invalid state");
+    print_named(kPort, "max_mtu", kMtus, number_of(attr.max_mtu), "invalid MTU");
+    print_named(kPort, "active_mtu", kMtus, number_of(attr.active_mtu), "invalid MTU");
     print_field(kPort, "sm_lid", "%d", attr.sm_lid);
     print_field(kPort, "port_lid", "%d", attr.lid);
     print_field(kPort, "port_lmc", "0x%02x", attr.lmc);
@@ -420,8 +417,7 @@ void print_port_details(const ibv_port_attr &attr, bool is_infiniband)
     print_field(kPort, "max_msg_sz", "0x%x", attr.max_msg_sz);
     print_field(kPort, "port_cap_flags", "0x%08x", attr.port_cap_flags);
     print_field(kPort, "port_cap_flags2", "0x%04x", attr.port_cap_flags2);
-    print_field(kPort, "max_vl_num", "%s (%d)", name_of(kVirtualLanes, attr.max_vl_num, "invalid value"),
-                attr.max_vl_num);
+    print_named(kPort, "max_vl_num", kVirtualLanes, attr.max_vl_num, "invalid value");
     print_field(kPort, "bad_pkey_cntr", "0x%x", attr.bad_pkey_cntr);
     print_field(kPort, "qkey_viol_cntr", "0x%x", attr.qkey_viol_cntr);
     print_field(kPort, "sm_sl", "%d", attr.sm_sl);
@@ -431,11 +427,9 @@ void print_port_details(const ibv_port_attr &attr, bool is_infiniband)
     print_field(kPort, "init_type_reply", "%d", attr.init_type_reply);
     print_field(kPort, "active_width", "%sX (%d)", name_of(kWidths, attr.active_width, "invalid width"),
                 attr.active_width);
-    print_field(kPort, "active_speed", "%s (%d)", name_of(kSpeeds, attr.active_speed, "invalid speed"),
-                attr.active_speed);
+    print_named(kPort, "active_speed", kSpeeds, attr.active_speed, "invalid speed");
     if (is_infiniband)
-        print_field(kPort, "phys_state", "%s (%d)",
-                    name_of(kPhysicalStates, attr.phys_state, "invalid physical state"), attr.phys_state);
+        print_named(kPort, "phys_state", kPhysicalStates, attr.phys_state, "invalid physical state");
 }
 
 struct Options {
@@ -458,7 +452,7 @@ int show_ports(ibv_context *context, unsigned port_count, const Options &options
         }
         print_port(port_num, attr);
         if (options.verbose) {
-            print_port_details(attr, context->device->transport_type == IBV_TRANSPORT_IB);
+            print_port_details(attr, number_of(context->device->transport_type) == IBV_TRANSPORT_IB);
             if (int result = print_gids(context, port_num, attr))
                 return result;
         }

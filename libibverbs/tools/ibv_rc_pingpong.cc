@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "pingpong.hh"
+#include "text.hh"
 #include "timestamp_statistics.hh"
 
 using namespace tools;
@@ -56,7 +57,7 @@ private:
 
     int post_receives(int count);
     bool post_send();
-    bool take_completion(uint64_t id, ibv_wc_status status, uint64_t timestamp);
+    bool take_completion(uint64_t id, int status, uint64_t timestamp);
     bool wait_for_event();
     int poll();
     int poll_with_timestamps();
@@ -102,9 +103,9 @@ bool Pingpong::check_features()
     if (ibv_query_device_ex(context_, nullptr, &attr))
         return failed("Couldn't query device for its features");
     if (options_.use_odp) {
-        constexpr uint32_t kNeeded = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV;
+        constexpr uint32_t needed = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV;
         if (!(attr.odp_caps.general_caps & IBV_ODP_SUPPORT) ||
-            (attr.odp_caps.per_transport_caps.rc_odp_caps & kNeeded) != kNeeded)
+            (attr.odp_caps.per_transport_caps.rc_odp_caps & needed) != needed)
             return failed("The device isn't ODP capable or does not support RC send and receive with ODP");
         if (options_.use_implicit_odp && !(attr.odp_caps.general_caps & IBV_ODP_SUPPORT_IMPLICIT))
             return failed("The device doesn't support implicit ODP");
@@ -341,11 +342,12 @@ bool Pingpong::post_send()
     return ibv_post_send(qp_, &request, &refused) == 0;
 }
 
-bool Pingpong::take_completion(uint64_t id, ibv_wc_status status, uint64_t timestamp)
+bool Pingpong::take_completion(uint64_t id, int status, uint64_t timestamp)
 {
     int request = static_cast<int>(id);
     if (status != IBV_WC_SUCCESS) {
-        fprintf(stderr, "Failed status %s (%d) for wr_id %d\n", ibv_wc_status_str(status), status, request);
+        fprintf(stderr, "Failed status %s (%d) for wr_id %d\n",
+                ibv_wc_status_str(static_cast<ibv_wc_status>(status)), status, request);
         return false;
     }
     switch (request) {
@@ -406,7 +408,7 @@ int Pingpong::poll()
         }
     } while (!options_.use_events && count < 1);
     for (int i = 0; i < count; ++i) {
-        if (!take_completion(completions[i].wr_id, completions[i].status, 0)) {
+        if (!take_completion(completions[i].wr_id, number_of(completions[i].status), 0)) {
             fprintf(stderr, "parse WC failed %d\n", count);
             return 1;
         }
@@ -427,7 +429,9 @@ int Pingpong::poll_with_timestamps()
         return error;
     }
     auto take = [this] {
-        return take_completion(cq_ex_->wr_id, cq_ex_->status, ibv_wc_read_completion_ts(cq_ex_)) ? 0 : 1;
+        return take_completion(cq_ex_->wr_id, number_of(cq_ex_->status), ibv_wc_read_completion_ts(cq_ex_))
+                   ? 0
+                   : 1;
     };
     if (int failed_first = take()) {
         ibv_end_poll(cq_ex_);

@@ -103,7 +103,7 @@ ibv_context *open_device(const char *name)
         return nullptr;
     }
     ibv_device **device = devices;
-    while (name && *device && strcmp(ibv_get_device_name(*device), name))
+    while (name && *device && strcmp(ibv_get_device_name(*device), name) != 0)
         ++device;
     ibv_context *context = nullptr;
     if (!*device && name)

@@ -16,6 +16,17 @@ struct Name {
     const char *text;
 };
 
+// The number in an enum that came from a device, which may be newer than the enum: in C++ such a value must not be
+// looked at as the enum that it is declared to be.
+template <typename Enum>
+int number_of(const Enum &value)
+{
+    int number;
+    static_assert(sizeof(number) == sizeof(value));
+    memcpy(&number, &value, sizeof(number));
+    return number;
+}
+
 // The name of a value, or the fallback for one that has none.
 inline const char *name_of(std::span<const Name> names, uint64_t value, const char *fallback)
 {
@@ -50,6 +61,13 @@ inline void print_tabs(int count)
     vprintf(format, args);
     va_end(args);
     putchar('\n');
+}
+
+// Writes a field whose value is a number with a name: "LABEL: NAME (NUMBER)".
+inline void print_named(Columns columns, const char *label, std::span<const Name> names, int number,
+                        const char *fallback)
+{
+    print_field(columns, label, "%s (%d)", name_of(names, static_cast<uint64_t>(number), fallback), number);
 }
 
 // The bits of a mask that have no name.

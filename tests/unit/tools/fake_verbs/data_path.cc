@@ -302,8 +302,10 @@ ibv_dm *alloc_dm(ibv_context *context, ibv_alloc_dm_attr *attr)
 int free_dm(ibv_dm *dm)
 {
     log("ibv_free_dm");
-    if (int error = failure("ibv_free_dm"))
+    if (int error = failure("ibv_free_dm")) {
+        abandon(dm);
         return error;
+    }
     free(dm);
     return 0;
 }
@@ -337,6 +339,12 @@ int advise_mr(ibv_pd *, ib_uverbs_advise_mr_advice advice, uint32_t flags, ibv_s
 
 }  // namespace
 
+void abandon(void *object)
+{
+    static auto &abandoned = *new std::deque<void *>();
+    abandoned.push_back(object);
+}
+
 void fill_data_path(verbs_context *context)
 {
     context->context.ops.post_send = post_send;
@@ -369,8 +377,10 @@ ibv_pd *ibv_alloc_pd(ibv_context *context)
 int ibv_dealloc_pd(ibv_pd *pd)
 {
     log("ibv_dealloc_pd");
-    if (int error = failure("ibv_dealloc_pd"))
+    if (int error = failure("ibv_dealloc_pd")) {
+        abandon(pd);
         return error;
+    }
     free(pd);
     return 0;
 }
@@ -394,8 +404,10 @@ ibv_mr *ibv_reg_mr(ibv_pd *pd, void *address, size_t length, int access)
 int ibv_dereg_mr(ibv_mr *mr)
 {
     log("ibv_dereg_mr");
-    if (int error = failure("ibv_dereg_mr"))
+    if (int error = failure("ibv_dereg_mr")) {
+        abandon(mr);
         return error;
+    }
     free(mr);
     return 0;
 }
@@ -413,8 +425,10 @@ ibv_comp_channel *ibv_create_comp_channel(ibv_context *context)
 int ibv_destroy_comp_channel(ibv_comp_channel *channel)
 {
     log("ibv_destroy_comp_channel");
-    if (int error = failure("ibv_destroy_comp_channel"))
+    if (int error = failure("ibv_destroy_comp_channel")) {
+        abandon(channel);
         return error;
+    }
     free(channel);
     return 0;
 }
@@ -431,8 +445,10 @@ ibv_cq *ibv_create_cq(ibv_context *context, int cqe, void *cq_context, ibv_comp_
 int ibv_destroy_cq(ibv_cq *cq)
 {
     log("ibv_destroy_cq");
-    if (int error = failure("ibv_destroy_cq"))
+    if (int error = failure("ibv_destroy_cq")) {
+        abandon(cq);
         return error;
+    }
     delete reinterpret_cast<Cq *>(cq);
     the_cq = nullptr;
     return 0;
@@ -519,8 +535,10 @@ int ibv_modify_qp(ibv_qp *, ibv_qp_attr *attr, int mask)
 int ibv_destroy_qp(ibv_qp *qp)
 {
     log("ibv_destroy_qp");
-    if (int error = failure("ibv_destroy_qp"))
+    if (int error = failure("ibv_destroy_qp")) {
+        abandon(qp);
         return error;
+    }
     delete reinterpret_cast<Qp *>(qp);
     the_qp = nullptr;
     return 0;
@@ -528,8 +546,8 @@ int ibv_destroy_qp(ibv_qp *qp)
 
 const char *ibv_wc_status_str(ibv_wc_status status)
 {
-    static constexpr const char *kNames[] = {"status zero", "status one", "status two"};
-    return status < 3 ? kNames[status] : "some other status";
+    static constexpr const char *names[] = {"status zero", "status one", "status two"};
+    return status < 3 ? names[status] : "some other status";
 }
 
 }  // extern "C"

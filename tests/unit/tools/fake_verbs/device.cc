@@ -69,7 +69,7 @@ ibv_device **ibv_get_device_list(int *count)
     if (failure("ibv_get_device_list"))
         return nullptr;
     const auto &devices = scenario().devices;
-    auto **list = static_cast<ibv_device **>(calloc(devices.size() + 1, sizeof(ibv_device *)));
+    auto **list = static_cast<ibv_device **>(calloc(devices.size() + 1, sizeof(void *)));
     for (size_t i = 0; i < devices.size(); ++i)
         list[i] = &devices[i]->device;
     if (count)
@@ -113,8 +113,10 @@ ibv_context *ibv_open_device(ibv_device *device)
 int ibv_close_device(ibv_context *context)
 {
     log("ibv_close_device");
-    if (failure("ibv_close_device"))
+    if (failure("ibv_close_device")) {
+        abandon(context);
         return -1;
+    }
     free(verbs_get_ctx(context));
     return 0;
 }

@@ -35,12 +35,15 @@ struct Field {
     size_t size;
 };
 
+// NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define FIELD_AS(name, type, member)                       \
+    Field                                                  \
     {                                                      \
         name, offsetof(type, member), sizeof(type::member) \
     }
 #define FIELD(type, member) FIELD_AS(#member, type, member)
 #define ATTR(member) FIELD_AS(#member, ibv_device_attr_ex, orig_attr.member)
+// NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define NESTED(outer, member) FIELD_AS(#outer "." #member, ibv_device_attr_ex, outer.member)
 
 constexpr Field kDeviceFields[] = {
@@ -142,7 +145,7 @@ constexpr Field kPortFields[] = {
     va_list args;
     va_start(args, format);
     fputs("fake libibverbs: ", stderr);
-    vfprintf(stderr, format, args);
+    vfprintf(stderr, format, args);  // NOLINT(clang-analyzer-valist.Uninitialized)
     fputc('\n', stderr);
     va_end(args);
     _exit(99);
@@ -347,7 +350,7 @@ void log(const char *format, ...)
     int saved_errno = errno;
     va_list args;
     va_start(args, format);
-    vfprintf(file, format, args);
+    vfprintf(file, format, args);  // NOLINT(clang-analyzer-valist.Uninitialized)
     va_end(args);
     fputc('\n', file);
     fflush(file);
