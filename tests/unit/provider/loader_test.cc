@@ -105,6 +105,55 @@ TEST_F(ProviderLoader, APluginForAnotherInterface)
     EXPECT_FALSE(is_registered("foreign"));
 }
 
+TEST_F(ProviderLoader, PluginsOfAbi34)
+{
+    places_.provider_directories[1] = PLUGINS "/older";
+    EXPECT_EQ(load("older", true), "");
+    ASSERT_TRUE(is_registered("older34"));
+    EXPECT_EQ(load(PLUGINS "/older/libolder", true), "");
+    EXPECT_EQ(load(PLUGINS "/older/libolder-rdmav34", true), "");
+    EXPECT_EQ(load(PLUGINS "/older/libolder-rdmav34.so", true), "");
+    expect_line(load(PLUGINS "/older/libolder" ENDING, false), "there is no such file");
+}
+
+TEST_F(ProviderLoader, OursWinsWhereverItIs)
+{
+    places_.provider_directories[0] = PLUGINS "/older";
+    places_.provider_directories[1] = PLUGINS;
+    EXPECT_EQ(load("both", true), "");
+    EXPECT_TRUE(is_registered("both65"));
+    EXPECT_FALSE(is_registered("both34"));
+}
+
+TEST_F(ProviderLoader, UnlessTheNameSaysWhich)
+{
+    places_.provider_directories[1] = PLUGINS "/older";
+    EXPECT_EQ(load("chosen-rdmav34", true), "");
+    EXPECT_TRUE(is_registered("chosen34"));
+    EXPECT_FALSE(is_registered("chosen65"));
+    setenv("IBV_SHOW_WARNINGS", "", 1);
+    expect_line(load("good-rdmav34", false), "libgood-rdmav34.so");
+}
+
+TEST_F(ProviderLoader, NamesThatSayWhichComeFirst)
+{
+    tree_.file("a.driver", "driver erdma\n");
+    tree_.file("b.driver", "driver erdma-rdmav34\n");
+    places_.config_directories[0] = tree_.root();
+    places_.provider_directories[1] = PLUGINS "/older";
+    Loader loader;
+    ASSERT_TRUE(loader.start(places_));
+    loader.load_for(RDMA_DRIVER_ERDMA);
+    std::string order;
+    for (const Registration *driver = registered_drivers(); driver != nullptr; driver = driver->next)
+        if (driver->ops->name != nullptr && strncmp(driver->ops->name, "erdma", 5) == 0)
+            order.append(driver->ops->name)
+                .append(" ")
+                .append(std::to_string(driver->layout->abi))
+                .append(" ");
+    EXPECT_EQ(order, "erdma34 34 erdma65 65 ");
+}
+
 TEST_F(ProviderLoader, LoadsWhatTheKernelDriverNeeds)
 {
     tree_.file("all.driver", "driver rxe\ndriver spare\n");
