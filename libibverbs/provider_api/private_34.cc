@@ -10,16 +10,10 @@
 #include "provider/context.hh"
 #include "provider/layouts/abi_34.hh"
 #include "provider/ops.hh"
-#include "provider/registry.hh"
 #include "provider_api/context.hh"
 
 namespace abi_34 = verbs::provider::abi_34;
 using verbs::provider::extended;
-
-VERBS_EXPORT void verbs_register_driver_34(const verbs_device_ops *ops)
-{
-    verbs::provider::register_driver(ops, abi_34::kLayout);
-}
 
 VERBS_EXPORT void *verbs_init_and_alloc_context_34(ibv_device *device, int cmd_fd, size_t alloc_size,
                                                    abi_34::verbs_context *context_offset, uint32_t driver_id)

@@ -29,6 +29,8 @@ int create(ibv_context *context, verbs_qp &vqp, ibv_qp_init_attr_ex &attr,
     if ((attr.comp_mask & ~kKnownMask) != 0)
         return EOPNOTSUPP;
     auto has = [&attr](ibv_qp_init_attr_mask bit) { return (attr.comp_mask & bit) != 0; };
+    if (!has(IBV_QP_INIT_ATTR_PD) && !has(IBV_QP_INIT_ATTR_XRCD))
+        return EINVAL;
 
     ibv_pd *pd = has(IBV_QP_INIT_ATTR_PD) ? attr.pd : nullptr;
     auto *xrcd = has(IBV_QP_INIT_ATTR_XRCD) ? reinterpret_cast<verbs_xrcd *>(attr.xrcd) : nullptr;
