@@ -15,7 +15,8 @@ struct Ah {
     rxe_av vector;
 };
 
-inline const Ah *to_ah(const ibv_ah *ah) {
+inline const Ah *to_ah(const ibv_ah *ah)
+{
     return reinterpret_cast<const Ah *>(ah);
 }
 

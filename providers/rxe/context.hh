@@ -14,7 +14,8 @@ struct Context {
     uint64_t capabilities;  // device_cap_flags_ex: tells which operations this kernel has
 };
 
-inline Context *to_context(ibv_context *context) {
+inline Context *to_context(ibv_context *context)
+{
     return reinterpret_cast<Context *>(reinterpret_cast<char *>(context) - offsetof(Context, verbs.context));
 }
 

@@ -20,11 +20,13 @@ struct Cq {
     const ib_uverbs_wc *current;  // what the read functions read; null before the first and after the last
 };
 
-inline Cq *to_cq(ibv_cq *cq) {
+inline Cq *to_cq(ibv_cq *cq)
+{
     return reinterpret_cast<Cq *>(cq);
 }
 
-inline Cq *to_cq(ibv_cq_ex *cq) {
+inline Cq *to_cq(ibv_cq_ex *cq)
+{
     return reinterpret_cast<Cq *>(cq);
 }
 

@@ -14,7 +14,8 @@ public:
     Core *core() { return reinterpret_cast<Core *>(memory_); }
     size_t size() const { return sizeof(memory_); }
 
-    Driver driver() const {
+    Driver driver() const
+    {
         Driver driver;
         std::memcpy(&driver, memory_ + sizeof(Core), sizeof(driver));
         return driver;

@@ -19,13 +19,15 @@ using Allocated = std::unique_ptr<T, Free>;
 
 /// A zeroed `T`, or null with errno ENOMEM.
 template <class T>
-Allocated<T> allocate() {
+Allocated<T> allocate()
+{
     static_assert(std::is_trivially_destructible_v<T> && std::is_standard_layout_v<T>);
     return Allocated<T>(static_cast<T *>(std::calloc(1, sizeof(T))));
 }
 
 /// Sets errno and gives the null pointer: the last line of an op that promises "NULL and errno".
-inline std::nullptr_t null_with(int error) {
+inline std::nullptr_t null_with(int error)
+{
     errno = error;
     return nullptr;
 }

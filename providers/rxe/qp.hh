@@ -16,11 +16,13 @@ struct Qp {
     RecvQueue rq;  // without a ring where the QP uses an SRQ
 };
 
-inline Qp *to_qp(ibv_qp *qp) {
+inline Qp *to_qp(ibv_qp *qp)
+{
     return reinterpret_cast<Qp *>(qp);
 }
 
-inline Qp *to_qp(ibv_qp_ex *qp) {
+inline Qp *to_qp(ibv_qp_ex *qp)
+{
     return reinterpret_cast<Qp *>(qp);
 }
 

@@ -22,7 +22,8 @@ template <class T>
 class Queue {
 public:
     /// Maps the ring that the driver described in `info`; 0 or an errno value. Zero size means no ring.
-    int map(int fd, const mminfo &info) {
+    int map(int fd, const mminfo &info)
+    {
         void *memory =
             mmap(nullptr, info.size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(info.offset));
         if (memory == MAP_FAILED)
@@ -36,7 +37,8 @@ public:
 
     /// Exchanges the ring for the one in which the driver put the elements. On an error the old one stays, which
     /// the driver no longer looks at.
-    int remap(int fd, const mminfo &info) {
+    int remap(int fd, const mminfo &info)
+    {
         Queue replacement{};
         const int error = replacement.map(fd, info);
         if (error != 0)
@@ -47,7 +49,8 @@ public:
     }
 
     /// Leaves the queue as zeroed memory is: without a ring. Keeps errno.
-    void unmap() {
+    void unmap()
+    {
         if (ring_ == nullptr)
             return;
         const int saved = errno;
@@ -61,7 +64,8 @@ public:
     bool full(uint32_t producer) const { return next(producer) == load(ring_->consumer_index); }
     bool empty(uint32_t consumer) const { return consumer == load(ring_->producer_index); }
 
-    T *at(uint32_t index) const {
+    T *at(uint32_t index) const
+    {
         return reinterpret_cast<T *>(ring_->data + (static_cast<size_t>(index & mask_) << element_shift_));
     }
 
@@ -80,7 +84,8 @@ private:
 
     uint32_t own(uint32_t &index) const { return Index(index).load(std::memory_order_relaxed) & mask_; }
     uint32_t load(uint32_t &index) const { return Index(index).load(std::memory_order_acquire) & mask_; }
-    static void store(uint32_t &index, uint32_t value) {
+    static void store(uint32_t &index, uint32_t value)
+    {
         Index(index).store(value, std::memory_order_release);
     }
 

@@ -11,7 +11,8 @@
 namespace rxe {
 
 /// Operations as sets of bits, each at the number of its opcode.
-constexpr uint32_t operation(uint32_t opcode) {
+constexpr uint32_t operation(uint32_t opcode)
+{
     return opcode < 32 ? 1U << opcode : 0;
 }
 

@@ -13,7 +13,8 @@ struct Srq {
     RecvQueue rq;
 };
 
-inline Srq *to_srq(ibv_srq *srq) {
+inline Srq *to_srq(ibv_srq *srq)
+{
     return reinterpret_cast<Srq *>(srq);
 }
 

@@ -199,14 +199,14 @@ static void refused_for_good(void)
     pair_close(&pair);
 }
 
-static void empty_list(void)
-{
+static void empty_list(void) {
     struct pair pair;
     struct ibv_send_wr *bad_send = NULL;
     struct ibv_recv_wr *bad_recv = NULL;
     OPEN(&pair, .type = IBV_QPT_RC);
-    CHECK_EQ(ibv_post_send(pair.qp[0], NULL, &bad_send), 0);
-    CHECK_EQ(ibv_post_recv(pair.qp[0], NULL, &bad_recv), 0);
+    CHECK_EQ(ibv_post_send(pair.qp[0], NULL, &bad_send), EINVAL);
+    CHECK_EQ(ibv_post_recv(pair.qp[0], NULL, &bad_recv), EINVAL);
+    CHECK(bad_send == NULL && bad_recv == NULL);
     CHECK(quiet(pair.cq[0]));
     pair_close(&pair);
 }
