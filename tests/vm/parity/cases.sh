@@ -60,23 +60,16 @@ mixed 'ibv_rc_pingpong between the libraries' 'ibv_rc_pingpong -g 1 -n 50'
 mixed 'ib_send_bw UD between the libraries' 'ib_send_bw -x 1 -n 5 -c UD'
 mixed 'ib_atomic_lat between the libraries' 'ib_atomic_lat -x 1 -n 5'
 
-# Our tools beside Debian's.
+# Our tools beside Debian's, on a real device; tests/unit/tools has their command lines and many more devices.
 tool 'our ibv_devices' 0 ibv_devices
-tool 'our ibv_devices ignores arguments' 0 ibv_devices -x more
-for options in '' '-v' '-l' '--list' '--verbose' '-d rxe0' '--ib-dev=rxe0 --ib-port=1' '-v -i 1' 'more'; do
+for options in '' '-v' '-l' '-v -d rxe0 -i 1'; do
     # shellcheck disable=SC2086 # several options
     tool "our ibv_devinfo $options" 0 ibv_devinfo $options
 done
-for options in '-h' '--help' '-x' '-d'; do
-    tool "our ibv_devinfo $options" 255 ibv_devinfo "$options"
-done
+tool 'our ibv_devinfo --help' 255 ibv_devinfo --help
 tool 'our ibv_devinfo -d nope' 255 ibv_devinfo -d nope
 tool 'our ibv_devinfo -i 9' 4 ibv_devinfo -i 9
-tool 'our ibv_devinfo -i 0' 1 ibv_devinfo -i 0
-tool 'our ibv_devinfo -i x' 1 ibv_devinfo -i x
-
-for options in '' '-e' '-N' '-c' '-c -e' '-n 0' '-s 1 -m 256 -l 1 -r 10' '--iters=5 --size=10000 --mtu=512' \
-    '--ib-dev=rxe0 --ib-port=1 --events --chk --new_send'; do
+for options in '' '-e -c' '-N' '-n 0' '-s 10000 -m 256 -l 1 -r 10 -e'; do
     options="-n 20 $options"
     tool_pair "our ibv_rc_pingpong $options" 0 'listens PORT' \
         "ibv_rc_pingpong -g 1 -p PORT $options" "ibv_rc_pingpong --gid-idx=1 --port=PORT $options localhost"
@@ -84,8 +77,7 @@ done
 tool_pair 'our ibv_rc_pingpong without a GID' 1 'listens PORT' 'ibv_rc_pingpong -p PORT' 'ibv_rc_pingpong -p PORT localhost'
 tool_pair 'our ibv_rc_pingpong with different sizes' 1 'listens PORT' \
     'ibv_rc_pingpong -g 1 -n 20 -s 100 -p PORT' 'ibv_rc_pingpong -g 1 -n 20 -s 8000 -p PORT localhost'
-for options in '-h' '--help' '-Q' '-d' '-m 99' '-i 0' '-i -1' '-p -1' '-p 99999999' 'one two' '-d nope' '-i 2' '-s 0' \
-    '-s -5' '-r 999999' '-o' '-O' '-P' '-t' '-j' '-g 99999' '-g 1 localhost' '-g 1 -N localhost' 'no.such.host'; do
+for options in '--help' '-d nope' '-i 2' '-s 0' '-r 999999' '-o' '-t' '-j' '-g 99999' '-g 1 localhost'; do
     # shellcheck disable=SC2086 # several options
     tool "our ibv_rc_pingpong $options" 1 ibv_rc_pingpong $options
 done
@@ -96,6 +88,12 @@ over_tcp 'a GID index of an empty entry' 1 'ibv_rc_pingpong -g 99'
 same 'a GID index outside the table' 1 ibv_rc_pingpong -g 99999
 same 'a port that the device does not have' 1 ibv_rc_pingpong -g 1 -i 2
 
+# Both libraries from a place that everybody may read; ours with its providers beside it.
+mkdir -p copy/{stock,ours}
+cp -L "$stock_library" copy/stock/libibverbs.so.1
+cp -L "$our_library" copy/ours/libibverbs.so.1
+[[ $against_itself == yes ]] || cp -rL "${our_library%/*}"/libibverbs{,.d} copy/ours
+library_of=([stock]=$PWD/copy/stock/libibverbs.so.1 [ours]=$PWD/copy/ours/libibverbs.so.1)
 without_memlock=(bash -c 'ulimit -l 0 && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"' -)
 same 'no locked memory' 1 "${without_memlock[@]}" ibv_rc_pingpong -g 1
 
@@ -124,14 +122,12 @@ same 'netlink refused: ibv_devinfo -v' 0 "$helpers/deny_rdma_netlink" ibv_devinf
 over_tcp 'netlink refused: ibv_rc_pingpong' 0 "$helpers/deny_rdma_netlink ibv_rc_pingpong -g 1 -n 20"
 without_sysfs=(unshare -m bash -c 'umount -l /sys && exec "$@"' -)
 same 'sysfs not mounted: ibv_devinfo -v' 0 "${without_sysfs[@]}" ibv_devinfo -v
-same 'neither netlink nor sysfs: ibv_devinfo' 1 "${without_sysfs[@]}" "$helpers/deny_rdma_netlink" ibv_devinfo
+same 'neither netlink nor sysfs: ibv_devinfo' 255 "${without_sysfs[@]}" "$helpers/deny_rdma_netlink" ibv_devinfo
 same "neither netlink nor sysfs: the verbs' answers" 0 "${without_sysfs[@]}" "$helpers/deny_rdma_netlink" "$helpers/answers"
 
 # A library in a place of its own finds its providers through the system's configuration only.
-mkdir -p alone/{stock,ours} no-providers
-cp -L "$stock_library" alone/stock/libibverbs.so.1
-cp -L "$our_library" alone/ours/libibverbs.so.1
-library_of=([stock]=$PWD/alone/stock/libibverbs.so.1 [ours]=$PWD/alone/ours/libibverbs.so.1)
+mkdir -p no-providers
+rm -rf copy/ours/libibverbs copy/ours/libibverbs.d
 mount --bind no-providers /etc/libibverbs.d
 same 'no provider: ibv_devices' 0 ibv_devices
 same 'no provider: ibv_devinfo' 255 ibv_devinfo
@@ -140,6 +136,7 @@ same 'no provider: ibv_rc_pingpong' 1 ibv_rc_pingpong -g 1
 same 'no provider, with warnings' 255 env IBV_SHOW_WARNINGS=1 ibv_devinfo
 same 'a provider that is not there' 255 env IBV_DRIVERS=/nowhere/rxe ibv_devinfo
 umount /etc/libibverbs.d
+# shellcheck disable=SC2034 # judge.sh reads it
 library_of=([stock]=$stock_library [ours]=$our_library)
 
 rxe_remove

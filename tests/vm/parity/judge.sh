@@ -6,6 +6,8 @@
 # each program its output and its errors. The sides must be equal after masking, the statuses must be the expected
 # ones (what the stock library is known to do), and each process must have loaded the libibverbs of its side.
 
+# Programs that run as another user write there what they load.
+umask 0
 declare -A library_of=([stock]=$stock_library [ours]=$our_library)
 number=0
 failed=0
@@ -52,10 +54,23 @@ describe_status() {
     esac
 }
 
-# libraries_of SIDE: the libibverbs that its processes loaded, each once, in one line.
-libraries_of() {
-    awk '/calling init: .*\/libibverbs\.so\.1$/ && !seen[$NF]++ { printf "%s%s", separator, $NF; separator = " " }' \
-        "$1"/loaded.*
+# loaded_by SIDE: each libibverbs and each rxe provider that its processes loaded, once.
+loaded_by() {
+    awk '/calling init: .*\/(libibverbs\.so\.1|librxe-rdmav[0-9]+\.so)$/ && !seen[$NF]++ { print $NF }' "$1"/loaded.*
+}
+
+# check_loaded SIDE: that the processes loaded the side's library, and no provider but its own.
+check_loaded() {
+    local side=$1 file providers=${library_of[$1]%/*}/libibverbs found=no
+    [[ ${library_of[$side]} != "$stock_library" && $side == ours ]] || providers=/usr/lib/x86_64-linux-gnu/libibverbs
+    while read -r file; do
+        if [[ $file == "${library_of[$side]}" ]]; then
+            found=yes
+        elif [[ $file != "$providers"/* ]]; then
+            echo "the $side side loaded $file, which is not its own"
+        fi
+    done < <(loaded_by "$side")
+    [[ $found == yes ]] || echo "the $side side did not load ${library_of[$side]}"
 }
 
 report() {
@@ -71,11 +86,10 @@ explain() {
 
 # judge NAME EXPECTED: compares the sides.
 judge() {
-    local name=$1 expected=$2 side libraries why=()
+    local name=$1 expected=$2 side wrong why=()
     for side in stock ours; do
-        libraries=$(libraries_of "$side")
-        [[ $libraries == "${library_of[$side]}" ]] ||
-            why+=("the processes on the $side side loaded '$libraries', not ${library_of[$side]}")
+        wrong=$(check_loaded "$side")
+        [[ -z $wrong ]] || why+=("$wrong")
         [[ $(<"$side/status") == "$expected" ]] || why+=("$side: $(<"$side/status"); expected: $expected")
     done
     mask {stock,ours}/*.{out,err}
@@ -92,8 +106,6 @@ prepare() {
     started=$((${EPOCHREALTIME/./} / 1000))
     rm -rf stock ours
     mkdir stock ours
-    # An unprivileged program writes what it loads there.
-    chmod 777 stock ours
 }
 
 # same NAME STATUS COMMAND...: one program, alone. The two sides run at the same time.
@@ -171,11 +183,12 @@ mixed() {
         prepare
         ((++port))
         result=$(run_pair "$client" "$server" "listens $port" "$command -p $port" "$command -p $port localhost" 2>/dev/null)
-        if [[ $result == 'server 0, client 0' && $(libraries_of ours) == "$our_library" ]]; then
+        result+=$(check_loaded stock)$(check_loaded ours)
+        if [[ $result == 'server 0, client 0' ]]; then
             report ok "$name, server on $server"
         else
             report 'not ok' "$name, server on $server"
-            { echo "$result"; libraries_of ours; tail -n 20 stock/*.* ours/*.out ours/*.err; } | explain
+            { echo "$result"; tail -n 20 {stock,ours}/*.{out,err}; } | explain
         fi
     done
 }
