@@ -13,8 +13,8 @@ extern "C" {
 #endif
 
 /*
- * Each fills the whole of dst from src, but for the members that src has no counterpart of: those of
- * ibv_qp_attr (rate_limit) keep their value. Members keep their byte order. The functions cannot fail.
+ * Each fills the whole of dst from src, except that of ibv_qp_attr, qp_state and rate_limit keep their value: the
+ * caller knows the state that it asked for. Members keep their byte order. The functions cannot fail.
  */
 void ibv_copy_ah_attr_from_kern(struct ibv_ah_attr *dst, struct ib_uverbs_ah_attr *src);
 void ibv_copy_qp_attr_from_kern(struct ibv_qp_attr *dst, struct ib_uverbs_qp_attr *src);

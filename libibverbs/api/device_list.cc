@@ -5,6 +5,7 @@
 
 #include "base/export.hh"
 #include "base/result.hh"
+#include "fork/range.hh"
 #include "provider/devices.hh"
 
 using namespace verbs;
@@ -14,6 +15,7 @@ VERBS_EXPORT ibv_device **ibv_get_device_list(int *num_devices)
     if (num_devices != nullptr)
         *num_devices = 0;
     int errno_before = errno;
+    fork::enable_from_environment();
     Result<provider::DeviceArray> list = provider::list_devices();
     if (!list)
         return null_with(list.error());

@@ -23,7 +23,6 @@ VERBS_EXPORT void ibv_copy_ah_attr_from_kern(ibv_ah_attr *dst, ib_uverbs_ah_attr
 
 VERBS_EXPORT void ibv_copy_qp_attr_from_kern(ibv_qp_attr *dst, ib_uverbs_qp_attr *src)
 {
-    dst->qp_state = static_cast<ibv_qp_state>(src->qp_state);
     dst->cur_qp_state = static_cast<ibv_qp_state>(src->cur_qp_state);
     dst->path_mtu = static_cast<ibv_mtu>(src->path_mtu);
     dst->path_mig_state = static_cast<ibv_mig_state>(src->path_mig_state);

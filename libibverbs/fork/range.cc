@@ -128,6 +128,23 @@ bool asks_for_protection(const char *variable)
     return value != nullptr && std::strcmp(value, "0") != 0;
 }
 
+void follow_environment()
+{
+    if (!asks_for_protection("IBV_FORK_SAFE") && !asks_for_protection("RDMAV_FORK_SAFE"))
+        return;
+    Status enabled = enable();
+    if (enabled)
+        return;
+    ErrnoGuard keep;
+    errno = enabled.error();
+    if (errno == EINVAL)
+        log(LogLevel::kWarning,
+            "memory was registered before IBV_FORK_SAFE could take effect, so fork is not safe: "
+            "list devices or call ibv_fork_init first");
+    else
+        log(LogLevel::kWarning, "IBV_FORK_SAFE is without effect, so fork is not safe: %m");
+}
+
 }  // namespace
 
 Status enable()
@@ -163,19 +180,8 @@ State state()
 
 void enable_from_environment()
 {
-    if (!asks_for_protection("IBV_FORK_SAFE") && !asks_for_protection("RDMAV_FORK_SAFE"))
-        return;
-    Status enabled = enable();
-    if (enabled)
-        return;
-    ErrnoGuard keep;
-    errno = enabled.error();
-    if (errno == EINVAL)
-        log(LogLevel::kWarning,
-            "memory was registered before IBV_FORK_SAFE could take effect, so fork is not safe: "
-            "list devices or call ibv_fork_init first");
-    else
-        log(LogLevel::kWarning, "IBV_FORK_SAFE is without effect, so fork is not safe: %m");
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, follow_environment);
 }
 
 Status dontfork_range(void *address, size_t length)

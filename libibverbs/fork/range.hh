@@ -21,8 +21,8 @@ Status enable();
 /// What `enable` came to so far.
 State state();
 
-/// Calls `enable` if the environment asks for it (IBV_FORK_SAFE or RDMAV_FORK_SAFE), and logs why it failed.
-/// The library does so once, before it gives out its first device.
+/// The first time, calls `enable` if the environment asks for it (IBV_FORK_SAFE or RDMAV_FORK_SAFE), and logs why
+/// it failed. The library calls this before it gives out devices.
 void enable_from_environment();
 
 /// Counts a use of each page that holds a byte of the range; pages that had none are withheld from children.

@@ -112,6 +112,8 @@ Result<RouteSocket> RouteSocket::open()
 
 Result<EthernetHop> RouteSocket::interface(int index)
 {
+    if (index <= 0)
+        return Status(EHOSTUNREACH);  // libnl would abort
     rtnl_link *found = nullptr;
     if (int error = rtnl_link_get_kernel(socket_.get(), index, nullptr, &found); error < 0)
         return failure(error);
