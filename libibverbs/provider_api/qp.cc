@@ -10,12 +10,16 @@
 #include "provider_api/command.hh"
 
 using verbs::provider::channel;
+using verbs::provider_api::creation_error;
 
 namespace {
 
-/// The parts of the creation attributes that every form of the command knows.
-constexpr uint32_t kKnownMask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
-                                IBV_QP_INIT_ATTR_IND_TABLE | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+/// The parts of the creation attributes that the plain command knows, and the extended one, which leaves the rest
+/// of them to the driver's own input.
+constexpr uint32_t kPlainMask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+constexpr uint32_t kExtendedMask = kPlainMask | IBV_QP_INIT_ATTR_CREATE_FLAGS |
+                                   IBV_QP_INIT_ATTR_MAX_TSO_HEADER | IBV_QP_INIT_ATTR_IND_TABLE |
+                                   IBV_QP_INIT_ATTR_RX_HASH;
 
 template <class Object>
 std::optional<uint32_t> handle_of(const Object *object)
@@ -26,11 +30,9 @@ std::optional<uint32_t> handle_of(const Object *object)
 int create(ibv_context *context, verbs_qp &vqp, ibv_qp_init_attr_ex &attr,
            const verbs::uverbs::DriverData &driver, ibv_command_buffer *attributes = nullptr)
 {
-    if ((attr.comp_mask & ~kKnownMask) != 0)
-        return EOPNOTSUPP;
     auto has = [&attr](ibv_qp_init_attr_mask bit) { return (attr.comp_mask & bit) != 0; };
     if (!has(IBV_QP_INIT_ATTR_PD) && !has(IBV_QP_INIT_ATTR_XRCD))
-        return EINVAL;
+        return creation_error(EINVAL);
 
     ibv_pd *pd = has(IBV_QP_INIT_ATTR_PD) ? attr.pd : nullptr;
     auto *xrcd = has(IBV_QP_INIT_ATTR_XRCD) ? reinterpret_cast<verbs_xrcd *>(attr.xrcd) : nullptr;
@@ -52,7 +54,7 @@ int create(ibv_context *context, verbs_qp &vqp, ibv_qp_init_attr_ex &attr,
     verbs::Result<verbs::uverbs::QpInfo> info =
         verbs::uverbs::qp_create(channel(context), request, driver, attributes);
     if (!info)
-        return info.error();
+        return creation_error(info.error());
 
     ibv_qp &qp = vqp.qp;
     qp.context = context;
@@ -102,6 +104,8 @@ VERBS_EXPORT int ibv_cmd_create_qp_ex(ibv_context *context, verbs_qp *qp, ibv_qp
                                       struct ibv_create_qp *cmd, size_t cmd_size,
                                       ib_uverbs_create_qp_resp *resp, size_t resp_size)
 {
+    if ((attr_ex->comp_mask & ~kPlainMask) != 0)
+        return creation_error(EINVAL);
     return create(context, *qp, *attr_ex, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
 }
 VERBS_EXPORT_ALSO(ibv_cmd_create_qp_ex, IBVERBS_PRIVATE_34);
@@ -111,6 +115,8 @@ VERBS_EXPORT int ibv_cmd_create_qp_ex2(ibv_context *context, verbs_qp *qp, ibv_q
                                        ib_uverbs_ex_create_qp_resp *resp, size_t resp_size,
                                        ibv_command_buffer *driver)
 {
+    if ((attr_ex->comp_mask & ~kExtendedMask) != 0)
+        return creation_error(EINVAL);
     return create(context, *qp, *attr_ex, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size),
                   driver);
 }
@@ -121,15 +127,15 @@ VERBS_EXPORT int ibv_cmd_open_qp(ibv_context *context, verbs_qp *vqp, int vqp_si
 {
     constexpr uint32_t kNeeded = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE;
     if (attr->comp_mask >= IBV_QP_OPEN_ATTR_RESERVED)
-        return EOPNOTSUPP;
+        return creation_error(EOPNOTSUPP);
     if ((attr->comp_mask & kNeeded) != kNeeded)
-        return EINVAL;
+        return creation_error(EINVAL);
     auto *xrcd = reinterpret_cast<verbs_xrcd *>(attr->xrcd);
     verbs::Result<verbs::uverbs::QpInfo> info = verbs::uverbs::qp_open(
         channel(context), xrcd->handle, attr->qp_num, attr->qp_type, verbs::provider_api::user_handle(vqp),
         verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
     if (!info)
-        return info.error();
+        return creation_error(info.error());
     ibv_qp &qp = vqp->qp;
     qp.context = context;
     qp.qp_context = (attr->comp_mask & IBV_QP_OPEN_ATTR_CONTEXT) != 0 ? attr->qp_context : nullptr;
@@ -163,7 +169,6 @@ VERBS_EXPORT int ibv_cmd_query_qp(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask, 
     init_attr->recv_cq = qp->recv_cq;
     init_attr->srq = qp->srq;
     init_attr->qp_type = qp->qp_type;
-    qp->state = attr->qp_state;
     return 0;
 }
 VERBS_EXPORT_ALSO(ibv_cmd_query_qp, IBVERBS_PRIVATE_34);
