@@ -404,7 +404,8 @@ int ibv_dofork_range(void *base, size_t size);
 
 /*
  * Each ibv_cmd_* function issues one command for the object that the provider hands in, and fills the
- * object's public members from the answer. They return 0 or a positive errno value and never set errno.
+ * object's public members from the answer. They return 0 or a positive errno value; those that make an object
+ * also set errno to it.
  *
  * CMD and CMD_SIZE: a struct that starts with the command below and goes on with the driver's own input; the
  * library writes its first part. RESP and RESP_SIZE: the same for the answer. Either may be the bare struct,

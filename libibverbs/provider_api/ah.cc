@@ -9,6 +9,7 @@
 #include "provider_api/command.hh"
 
 using verbs::provider::channel;
+using verbs::provider_api::creation_error;
 
 VERBS_EXPORT int ibv_cmd_create_ah(ibv_pd *pd, ibv_ah *ah, ibv_ah_attr *attr, ib_uverbs_create_ah_resp *resp,
                                    size_t resp_size)
@@ -18,7 +19,7 @@ VERBS_EXPORT int ibv_cmd_create_ah(ibv_pd *pd, ibv_ah *ah, ibv_ah_attr *attr, ib
         channel(pd->context), verbs::provider_api::user_handle(ah), pd->handle, *attr,
         driver_data(static_cast<ib_uverbs_create_ah_resp *>(nullptr), 0, resp, resp_size));
     if (!handle)
-        return handle.error();
+        return creation_error(handle.error());
     *ah = {.context = pd->context, .pd = pd, .handle = *handle};
     return 0;
 }

@@ -5,6 +5,8 @@
 #include <infiniband/driver.h>
 #include <pthread.h>
 
+#include <cerrno>
+
 #include "base/result.hh"
 #include "uverbs/attributes.hh"
 
@@ -41,6 +43,15 @@ void wait_for_acknowledgements(pthread_mutex_t &mutex, pthread_cond_t &cond, Ack
     while (!acknowledged())
         pthread_cond_wait(&cond, &mutex);
     pthread_mutex_unlock(&mutex);
+}
+
+/// What a function that makes an object returns. The verb behind it tells errors through errno, and providers leave that
+/// to the command, which may not have come as far as a system call.
+inline int creation_error(int error)
+{
+    if (error != 0)
+        errno = error;
+    return error;
 }
 
 /// What a function that destroys an object returns: that the device is gone (EIO) is success where the environment

@@ -35,7 +35,7 @@ int context_get(ibv_context &context, struct ibv_get_context *cmd, size_t cmd_si
     Result<uverbs::ContextInfo> info =
         uverbs::context_get(channel(&context), driver_data(cmd, cmd_size, resp, resp_size));
     if (!info)
-        return info.error();
+        return creation_error(info.error());
     context.async_fd = info->async_fd.release();
     context.num_comp_vectors = static_cast<int>(info->num_comp_vectors);
     verbs_get_device(context.device)->core_support = info->core_support;

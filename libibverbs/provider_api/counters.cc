@@ -9,15 +9,16 @@
 #include "provider_api/command.hh"
 
 using verbs::provider::channel;
+using verbs::provider_api::creation_error;
 
 VERBS_EXPORT int ibv_cmd_create_counters(ibv_context *context, ibv_counters_init_attr *init_attr,
                                          verbs_counters *vcounters, ibv_command_buffer *link)
 {
     if (init_attr->comp_mask != 0)
-        return EOPNOTSUPP;
+        return creation_error(EOPNOTSUPP);
     verbs::Result<uint32_t> handle = verbs::uverbs::counters_create(channel(context), link);
     if (!handle)
-        return handle.error();
+        return creation_error(handle.error());
     vcounters->counters.context = context;
     vcounters->handle = *handle;
     return 0;

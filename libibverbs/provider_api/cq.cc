@@ -9,6 +9,7 @@
 #include "provider_api/command.hh"
 
 using verbs::provider::channel;
+using verbs::provider_api::creation_error;
 
 namespace {
 
@@ -17,7 +18,7 @@ int create(ibv_context *context, const verbs::uverbs::CqRequest &request, ibv_cq
 {
     verbs::Result<verbs::uverbs::CqInfo> info = verbs::uverbs::cq_create(channel(context), request, driver);
     if (!info)
-        return info.error();
+        return creation_error(info.error());
     cq.context = context;
     cq.handle = info->handle;
     cq.cqe = static_cast<int>(info->cqe);
@@ -54,7 +55,7 @@ VERBS_EXPORT int ibv_cmd_create_cq_ex(ibv_context *context, const ibv_cq_init_at
 {
     constexpr uint32_t kKnownMask = IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD;
     if (prov_attr != nullptr || (cq_attr->comp_mask & ~kKnownMask) != 0)
-        return EOPNOTSUPP;
+        return creation_error(EOPNOTSUPP);
 
     uint32_t flags = cmd_flags;
     if ((cq_attr->wc_flags &

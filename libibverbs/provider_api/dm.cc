@@ -9,6 +9,7 @@
 #include "provider_api/command.hh"
 
 using verbs::provider::channel;
+using verbs::provider_api::creation_error;
 
 VERBS_EXPORT int ibv_cmd_alloc_dm(ibv_context *context, const ibv_alloc_dm_attr *dm_attr, verbs_dm *dm,
                                   ibv_command_buffer *link)
@@ -16,7 +17,7 @@ VERBS_EXPORT int ibv_cmd_alloc_dm(ibv_context *context, const ibv_alloc_dm_attr 
     verbs::Result<uint32_t> handle =
         verbs::uverbs::dm_alloc(channel(context), dm_attr->length, dm_attr->log_align_req, link);
     if (!handle)
-        return handle.error();
+        return creation_error(handle.error());
     dm->dm.context = context;
     dm->dm.comp_mask = IBV_DM_MASK_HANDLE;
     dm->dm.handle = *handle;

@@ -9,6 +9,7 @@
 #include "provider_api/command.hh"
 
 using verbs::provider::channel;
+using verbs::provider_api::creation_error;
 
 VERBS_EXPORT int ibv_cmd_create_flow(ibv_qp *qp, ibv_flow *flow_id, ibv_flow_attr *flow_attr, void *ucmd,
                                      size_t ucmd_size)
@@ -16,7 +17,7 @@ VERBS_EXPORT int ibv_cmd_create_flow(ibv_qp *qp, ibv_flow *flow_id, ibv_flow_att
     verbs::Result<uint32_t> handle = verbs::uverbs::flow_create(channel(qp->context), qp->handle, *flow_attr,
                                                                 {.in = ucmd, .in_size = ucmd_size});
     if (!handle)
-        return handle.error();
+        return creation_error(handle.error());
     flow_id->context = qp->context;
     flow_id->handle = *handle;
     return 0;

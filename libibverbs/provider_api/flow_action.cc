@@ -9,13 +9,14 @@
 #include "provider_api/command.hh"
 
 using verbs::provider::channel;
+using verbs::provider_api::creation_error;
 
 VERBS_EXPORT int ibv_cmd_create_flow_action_esp(ibv_context *ctx, ibv_flow_action_esp_attr *attr,
                                                 verbs_flow_action *flow_action, ibv_command_buffer *driver)
 {
     verbs::Result<uint32_t> handle = verbs::uverbs::flow_action_create_esp(channel(ctx), *attr, driver);
     if (!handle)
-        return handle.error();
+        return creation_error(handle.error());
     flow_action->action.context = ctx;
     flow_action->handle = *handle;
     flow_action->type = IBV_FLOW_ACTION_ESP;

@@ -9,6 +9,7 @@
 #include "provider_api/command.hh"
 
 using verbs::provider::channel;
+using verbs::provider_api::creation_error;
 
 namespace {
 
@@ -39,7 +40,7 @@ VERBS_EXPORT int ibv_cmd_reg_mr(ibv_pd *pd, void *addr, size_t length, uint64_t 
     verbs::Result<verbs::uverbs::MrInfo> info = verbs::uverbs::mr_register(
         channel(pd->context), request, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
     if (!info)
-        return info.error();
+        return creation_error(info.error());
     fill(*vmr, *pd, addr, length, *info, IBV_MR_TYPE_MR);
     vmr->access = access;
     return 0;
@@ -95,7 +96,7 @@ VERBS_EXPORT int ibv_cmd_reg_dm_mr(ibv_pd *pd, verbs_dm *dm, uint64_t offset, si
                                                                                .access = access},
                                                                               link);
     if (!info)
-        return info.error();
+        return creation_error(info.error());
     fill(*vmr, *pd, nullptr, length, *info, IBV_MR_TYPE_MR);
     return 0;
 }
@@ -114,7 +115,7 @@ VERBS_EXPORT int ibv_cmd_reg_dmabuf_mr(ibv_pd *pd, uint64_t offset, size_t lengt
                                            .access = static_cast<uint32_t>(access)},
                                           driver);
     if (!info)
-        return info.error();
+        return creation_error(info.error());
     fill(*vmr, *pd, reinterpret_cast<void *>(offset), length, *info, IBV_MR_TYPE_DMABUF_MR);
     return 0;
 }

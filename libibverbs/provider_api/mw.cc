@@ -9,6 +9,7 @@
 #include "provider_api/command.hh"
 
 using verbs::provider::channel;
+using verbs::provider_api::creation_error;
 
 VERBS_EXPORT int ibv_cmd_alloc_mw(ibv_pd *pd, ibv_mw_type type, ibv_mw *mw, struct ibv_alloc_mw *cmd,
                                   size_t cmd_size, ib_uverbs_alloc_mw_resp *resp, size_t resp_size)
@@ -17,7 +18,7 @@ VERBS_EXPORT int ibv_cmd_alloc_mw(ibv_pd *pd, ibv_mw_type type, ibv_mw *mw, stru
         verbs::uverbs::mw_alloc(channel(pd->context), pd->handle, type,
                                 verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
     if (!info)
-        return info.error();
+        return creation_error(info.error());
     *mw = {.context = pd->context, .pd = pd, .rkey = info->rkey, .handle = info->handle, .type = type};
     return 0;
 }

@@ -9,6 +9,7 @@
 #include "provider_api/command.hh"
 
 using verbs::provider::channel;
+using verbs::provider_api::creation_error;
 
 VERBS_EXPORT int ibv_cmd_alloc_pd(ibv_context *context, ibv_pd *pd, struct ibv_alloc_pd *cmd, size_t cmd_size,
                                   ib_uverbs_alloc_pd_resp *resp, size_t resp_size)
@@ -16,7 +17,7 @@ VERBS_EXPORT int ibv_cmd_alloc_pd(ibv_context *context, ibv_pd *pd, struct ibv_a
     verbs::Result<uint32_t> handle = verbs::uverbs::pd_alloc(
         channel(context), verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
     if (!handle)
-        return handle.error();
+        return creation_error(handle.error());
     pd->context = context;
     pd->handle = *handle;
     return 0;

@@ -9,6 +9,7 @@
 #include "provider_api/command.hh"
 
 using verbs::provider::channel;
+using verbs::provider_api::creation_error;
 
 VERBS_EXPORT int ibv_cmd_create_rwq_ind_table(ibv_context *context, ibv_rwq_ind_table_init_attr *init_attr,
                                               ibv_rwq_ind_table *rwq_ind_table,
@@ -16,13 +17,13 @@ VERBS_EXPORT int ibv_cmd_create_rwq_ind_table(ibv_context *context, ibv_rwq_ind_
 {
     using verbs::provider_api::driver_data;
     if (init_attr->comp_mask >= IBV_CREATE_IND_TABLE_RESERVED)
-        return EINVAL;
+        return creation_error(EINVAL);
     ib_uverbs_ex_create_rwq_ind_table *no_command = nullptr;
     verbs::Result<verbs::uverbs::RwqIndTableInfo> info =
         verbs::uverbs::rwq_ind_table_create(channel(context), init_attr->ind_tbl, init_attr->log_ind_tbl_size,
                                             driver_data(no_command, 0, resp, resp_size));
     if (!info)
-        return info.error();
+        return creation_error(info.error());
     rwq_ind_table->context = context;
     rwq_ind_table->ind_tbl_handle = static_cast<int>(info->handle);
     rwq_ind_table->ind_tbl_num = static_cast<int>(info->number);

@@ -9,6 +9,7 @@
 #include "provider_api/command.hh"
 
 using verbs::provider::channel;
+using verbs::provider_api::creation_error;
 
 namespace {
 
@@ -44,9 +45,9 @@ VERBS_EXPORT int ibv_cmd_create_srq(ibv_pd *pd, ibv_srq *srq, ibv_srq_init_attr 
                                          .max_sge = attr->attr.max_sge,
                                          .srq_limit = attr->attr.srq_limit,
                                          .async_fd = pd->context->async_fd};
-    return create(*srq, request, *pd, attr->srq_context, attr->attr,
-                  verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size))
-        .error();
+    return creation_error(create(*srq, request, *pd, attr->srq_context, attr->attr,
+                                 verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size))
+                              .error());
 }
 VERBS_EXPORT_ALSO(ibv_cmd_create_srq, IBVERBS_PRIVATE_34);
 
@@ -55,13 +56,13 @@ VERBS_EXPORT int ibv_cmd_create_srq_ex(ibv_context *context, verbs_srq *vsrq, ib
                                        ib_uverbs_create_srq_resp *resp, size_t resp_size)
 {
     if (attr_ex->comp_mask >= IBV_SRQ_INIT_ATTR_RESERVED)
-        return EOPNOTSUPP;
+        return creation_error(EOPNOTSUPP);
     auto has = [attr_ex](uint32_t bits) { return (attr_ex->comp_mask & bits) == bits; };
     ibv_srq_type type = has(IBV_SRQ_INIT_ATTR_TYPE) ? attr_ex->srq_type : IBV_SRQT_BASIC;
     if (!has(IBV_SRQ_INIT_ATTR_PD) ||
         (type == IBV_SRQT_XRC && !has(IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ)) ||
         (type == IBV_SRQT_TM && !has(IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_TM)))
-        return EINVAL;
+        return creation_error(EINVAL);
 
     verbs::uverbs::SrqRequest request = {.user_handle = verbs::provider_api::user_handle(vsrq),
                                          .pd_handle = attr_ex->pd->handle,
@@ -84,7 +85,7 @@ VERBS_EXPORT int ibv_cmd_create_srq_ex(ibv_context *context, verbs_srq *vsrq, ib
         create(vsrq->srq, request, *attr_ex->pd, attr_ex->srq_context, attr_ex->attr,
                verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
     if (!srq_num)
-        return srq_num.error();
+        return creation_error(srq_num.error());
     vsrq->srq_type = type;
     vsrq->xrcd = xrcd;
     vsrq->cq = cq;

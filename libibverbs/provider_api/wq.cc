@@ -9,13 +9,14 @@
 #include "provider_api/command.hh"
 
 using verbs::provider::channel;
+using verbs::provider_api::creation_error;
 
 VERBS_EXPORT int ibv_cmd_create_wq(ibv_context *context, ibv_wq_init_attr *wq_init_attr, ibv_wq *wq,
                                    struct ibv_create_wq *cmd, size_t cmd_size,
                                    ib_uverbs_ex_create_wq_resp *resp, size_t resp_size)
 {
     if (wq_init_attr->comp_mask >= IBV_WQ_INIT_ATTR_RESERVED)
-        return EINVAL;
+        return creation_error(EINVAL);
     bool has_flags = (wq_init_attr->comp_mask & IBV_WQ_INIT_ATTR_FLAGS) != 0;
     verbs::Result<verbs::uverbs::WqInfo> info =
         verbs::uverbs::wq_create(channel(context),
@@ -29,7 +30,7 @@ VERBS_EXPORT int ibv_cmd_create_wq(ibv_context *context, ibv_wq_init_attr *wq_in
                                   .async_fd = context->async_fd},
                                  verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
     if (!info)
-        return info.error();
+        return creation_error(info.error());
     wq->context = context;
     wq->pd = wq_init_attr->pd;
     wq->cq = wq_init_attr->cq;

@@ -9,6 +9,7 @@
 #include "provider_api/command.hh"
 
 using verbs::provider::channel;
+using verbs::provider_api::creation_error;
 
 VERBS_EXPORT int ibv_cmd_open_xrcd(ibv_context *context, verbs_xrcd *xrcd, int vxrcd_size,
                                    ibv_xrcd_init_attr *attr, struct ibv_open_xrcd *cmd, size_t cmd_size,
@@ -16,14 +17,14 @@ VERBS_EXPORT int ibv_cmd_open_xrcd(ibv_context *context, verbs_xrcd *xrcd, int v
 {
     constexpr uint32_t kMask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS;
     if (attr->comp_mask >= IBV_XRCD_INIT_ATTR_RESERVED)
-        return EOPNOTSUPP;
+        return creation_error(EOPNOTSUPP);
     if ((attr->comp_mask & kMask) != kMask)
-        return EINVAL;
+        return creation_error(EINVAL);
     verbs::Result<uint32_t> handle =
         verbs::uverbs::xrcd_open(channel(context), attr->fd, attr->oflags,
                                  verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
     if (!handle)
-        return handle.error();
+        return creation_error(handle.error());
     xrcd->xrcd.context = context;
     xrcd->comp_mask = 0;
     if (static_cast<size_t>(vxrcd_size) >= sizeof *xrcd) {

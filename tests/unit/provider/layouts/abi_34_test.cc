@@ -250,6 +250,16 @@ TEST_F(Abi34Qp, Extended)
     }
 }
 
+TEST_F(Abi34Qp, ErrnoComesFromTheCommand)
+{
+    ibv_qp_init_attr_ex attr = {};
+    attr.qp_type = IBV_QPT_RC;
+    attr.comp_mask = IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+    errno = 0;
+    EXPECT_EQ(ibv_create_qp_ex(context_, &attr), nullptr) << "it has neither PD nor XRC domain";
+    EXPECT_EQ(errno, EINVAL);
+}
+
 TEST_F(Abi34Qp, XrcDomainOfANewOne)
 {
     for (ibv_qp_type type : {IBV_QPT_XRC_RECV, IBV_QPT_XRC_SEND}) {
