@@ -10,8 +10,6 @@ namespace verbs::uverbs {
 Result<uint32_t> flow_create(Channel &channel, uint32_t qp_handle, const ibv_flow_attr &attr,
                              const DriverData &driver)
 {
-    if (attr.comp_mask != 0)
-        return Status(EOPNOTSUPP);
     Scratch buffer(sizeof(ib_uverbs_create_flow) + attr.num_of_specs * kMaxFlowSpecSize);
     if (buffer.bytes() == nullptr)
         return Status(ENOMEM);
