@@ -332,9 +332,9 @@ void verbs_register_driver_65(const struct verbs_device_ops *ops);
     }
 
 /*
- * Allocates alloc_size zeroed bytes and sets up the verbs_context that lies at context_offset in them. The
- * result is NULL and errno, or the provider's context, which verbs_uninit_context empties and the provider
- * frees.
+ * Allocates alloc_size zeroed bytes and sets up the verbs_context that lies at context_offset in them. The result
+ * is NULL and errno, or the provider's context, which verbs_uninit_context empties and the provider frees. The
+ * context owns cmd_fd from the call on: it is closed here on failure, by verbs_uninit_context else.
  */
 void *_verbs_init_and_alloc_context(struct ibv_device *device, int cmd_fd, size_t alloc_size,
                                     struct verbs_context *context_offset, uint32_t driver_id);
@@ -344,11 +344,15 @@ void *_verbs_init_and_alloc_context(struct ibv_device *device, int cmd_fd, size_
     ((type *)_verbs_init_and_alloc_context(                                   \
         device, cmd_fd, sizeof(type), (struct verbs_context *)(uintptr_t)offsetof(type, member), driver_id))
 
-/* Undoes the above, memory excepted; the first thing that free_context and a failing alloc_context do last.
+/*
+ * Undoes the above, memory excepted, and closes the context's files: what free_context, and alloc_context when it
+ * fails later on, do last before they free their memory.
  */
 void verbs_uninit_context(struct verbs_context *vctx);
 
-/* Fills the members of a CQ that the library looks at. Must precede the kernel command that creates the CQ.
+/*
+ * Prepares a CQ for events. The library calls it for what the ops create_cq and create_cq_ex return; only a
+ * provider that hands out CQs by functions of its own needs it.
  */
 void verbs_init_cq(struct ibv_cq *cq, struct ibv_context *context, struct ibv_comp_channel *channel,
                    void *cq_context);
