@@ -16,10 +16,11 @@ namespace {
 
 /// The parts of the creation attributes that the plain command knows, and the extended one, which leaves the rest
 /// of them to the driver's own input.
-constexpr uint32_t kPlainMask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-constexpr uint32_t kExtendedMask = kPlainMask | IBV_QP_INIT_ATTR_CREATE_FLAGS |
-                                   IBV_QP_INIT_ATTR_MAX_TSO_HEADER | IBV_QP_INIT_ATTR_IND_TABLE |
-                                   IBV_QP_INIT_ATTR_RX_HASH;
+constexpr uint32_t kPlainAttributes =
+    IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+constexpr uint32_t kExtendedAttributes = kPlainAttributes | IBV_QP_INIT_ATTR_CREATE_FLAGS |
+                                         IBV_QP_INIT_ATTR_MAX_TSO_HEADER | IBV_QP_INIT_ATTR_IND_TABLE |
+                                         IBV_QP_INIT_ATTR_RX_HASH;
 
 template <class Object>
 std::optional<uint32_t> handle_of(const Object *object)
@@ -104,7 +105,7 @@ VERBS_EXPORT int ibv_cmd_create_qp_ex(ibv_context *context, verbs_qp *qp, ibv_qp
                                       struct ibv_create_qp *cmd, size_t cmd_size,
                                       ib_uverbs_create_qp_resp *resp, size_t resp_size)
 {
-    if ((attr_ex->comp_mask & ~kPlainMask) != 0)
+    if ((attr_ex->comp_mask & ~kPlainAttributes) != 0)
         return creation_error(EINVAL);
     return create(context, *qp, *attr_ex, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
 }
@@ -115,7 +116,7 @@ VERBS_EXPORT int ibv_cmd_create_qp_ex2(ibv_context *context, verbs_qp *qp, ibv_q
                                        ib_uverbs_ex_create_qp_resp *resp, size_t resp_size,
                                        ibv_command_buffer *driver)
 {
-    if ((attr_ex->comp_mask & ~kExtendedMask) != 0)
+    if ((attr_ex->comp_mask & ~kExtendedAttributes) != 0)
         return creation_error(EINVAL);
     return create(context, *qp, *attr_ex, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size),
                   driver);
