@@ -12,8 +12,12 @@ namespace {
 /// The only version of its user interface that the driver ever had with the queues as they are here.
 constexpr uint32_t kAbiVersion = 2;
 
+/// Where the kernel does not say which driver a device has (sysfs alone), the name is all there is to go by.
 constexpr verbs_match_ent kMatchTable[] = {
     {.u = {.driver_id = RDMA_DRIVER_RXE}, .kind = VERBS_MATCH_DRIVER_ID},
+    // sysfs does not tell the driver: where netlink is refused, the name has to do.
+    {.u = {.modalias = "rdma_device:Nrxe*"}, .kind = VERBS_MATCH_MODALIAS},
+    {.u = {.modalias = "rdma_device:*Nrxe*"}, .kind = VERBS_MATCH_MODALIAS},
     {.kind = VERBS_MATCH_SENTINEL},
 };
 
