@@ -9,6 +9,10 @@
 # Programs that run as another user write there what they load.
 umask 0
 declare -A library_of=([stock]=$stock_library [ours]=$our_library)
+# What ours is meant to do otherwise in a case: a sed script that turns stock's output into ours, and our status. A
+# case sets them just for itself: our_answer=... our_status=... same ...
+our_answer=
+our_status=
 number=0
 failed=0
 port=20000
@@ -27,7 +31,7 @@ mask() {
         -e 's/^( [0-9]+ +[0-9]+)([[:space:]]+[0-9.]+)+[[:space:]]*$/\1 N/' \
         -e '/Conflicting CPU frequency|CPU frequency is not max/d' \
         -e 's/(client|server) read\/write: .*/\1 read\/write: (an old errno)/' \
-        -e 's/rdmav[0-9]+/rdmavN/g' \
+        -e 's/(libibverbs: Warning:) .*/\1 (in its own words)/' \
         -e '/^(server|client) DISCONNECT EVENT|^wait for RDMA_READ_ADV state/d' \
         -e 's/localhost:[0-9]+/localhost:PORT/' \
         "$@"
@@ -90,9 +94,14 @@ judge() {
     for side in stock ours; do
         wrong=$(check_loaded "$side")
         [[ -z $wrong ]] || why+=("$wrong")
+        [[ $side == stock || $against_itself == yes || -z $our_status ]] || expected=$our_status
         [[ $(<"$side/status") == "$expected" ]] || why+=("$side: $(<"$side/status"); expected: $expected")
     done
     mask {stock,ours}/*.{out,err}
+    if [[ $against_itself == no ]]; then
+        [[ -z $our_answer ]] || sed -E -s -i "$our_answer" stock/*.{out,err}
+        [[ -z $our_status ]] || cp ours/status stock/status
+    fi
     diff -r -u -x 'loaded.*' stock ours >difference || why+=("the sides differ:" "$(<difference)")
     if ((${#why[@]})); then
         report 'not ok' "$name"
