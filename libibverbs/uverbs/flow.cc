@@ -18,12 +18,11 @@ Result<uint32_t> flow_create(Channel &channel, uint32_t qp_handle, const ibv_flo
     std::byte *specs = buffer.bytes() + sizeof(ib_uverbs_create_flow);
     size_t size = 0;
     for (int i = 0; i < attr.num_of_specs; ++i) {
-        const auto &spec = *reinterpret_cast<const ibv_flow_spec *>(from);
-        Result<size_t> written = flow_spec_to_kernel(spec, specs + size);
+        Result<size_t> written = flow_spec_to_kernel(from, specs + size);
         if (!written)
             return written.status();
         size += *written;
-        from += spec.hdr.size;
+        from += flow_spec_size(from);
     }
 
     auto &request = *reinterpret_cast<ib_uverbs_create_flow *>(buffer.bytes());

@@ -58,6 +58,15 @@ constexpr Filter kFilters[] = {
     filter<ibv_flow_spec_mpls>(IBV_FLOW_SPEC_MPLS, true),
 };
 
+/// Programs lay specifications out without padding between them, so members are read byte by byte.
+template <class Member>
+Member read(const std::byte *spec, size_t offset)
+{
+    Member member;
+    std::memcpy(&member, spec + offset, sizeof member);
+    return member;
+}
+
 size_t finish(uint32_t type, size_t size, std::byte *to)
 {
     ib_uverbs_flow_spec_hdr header = {};
@@ -67,18 +76,18 @@ size_t finish(uint32_t type, size_t size, std::byte *to)
     return size;
 }
 
-Result<size_t> filter_to_kernel(const Filter &filter, uint32_t inner, const ibv_flow_spec &spec,
-                                std::byte *to)
+Result<size_t> filter_to_kernel(const Filter &filter, uint32_t inner, const std::byte *spec, std::byte *to)
 {
     if (inner != 0 && !filter.may_be_inner)
         return Status(EINVAL);
     size_t there = filter.size;  // of one filter as the program has it
     if (filter.may_grow) {
-        if (spec.hdr.size < filter.offset + 2 * filter.size)
+        size_t size = flow_spec_size(spec);
+        if (size < filter.offset + 2 * filter.size)
             return Status(EINVAL);
-        there = (spec.hdr.size - filter.offset) / 2;
+        there = (size - filter.offset) / 2;
     }
-    const std::byte *from = reinterpret_cast<const std::byte *>(&spec) + filter.offset;
+    const std::byte *from = spec + filter.offset;
     to += sizeof(ib_uverbs_flow_spec_hdr);
     for (int i = 0; i < 2; ++i, from += there, to += filter.size) {
         if (std::any_of(from + filter.fields, from + there, [](std::byte b) { return b != std::byte{}; }))
@@ -102,20 +111,30 @@ size_t action_to_kernel(uint32_t type, uint32_t number, std::byte *to)
 
 }  // namespace
 
-Result<size_t> flow_spec_to_kernel(const ibv_flow_spec &spec, std::byte *to)
+size_t flow_spec_size(const std::byte *spec)
 {
-    uint32_t type = spec.hdr.type;
+    return read<uint16_t>(spec, offsetof(ibv_flow_spec, hdr.size));
+}
+
+Result<size_t> flow_spec_to_kernel(const std::byte *spec, std::byte *to)
+{
+    auto type = read<uint32_t>(spec, offsetof(ibv_flow_spec, hdr.type));
     switch (type) {
         case IBV_FLOW_SPEC_ACTION_TAG:
-            return action_to_kernel(type, spec.flow_tag.tag_id, to);
+            return action_to_kernel(type, read<uint32_t>(spec, offsetof(ibv_flow_spec_action_tag, tag_id)),
+                                    to);
         case IBV_FLOW_SPEC_ACTION_DROP:
             return finish(type, sizeof(ib_uverbs_flow_spec_action_drop), to);
-        case IBV_FLOW_SPEC_ACTION_HANDLE:
-            return action_to_kernel(
-                type, reinterpret_cast<const verbs_flow_action *>(spec.handle.action)->handle, to);
-        case IBV_FLOW_SPEC_ACTION_COUNT:
-            return action_to_kernel(
-                type, reinterpret_cast<const verbs_counters *>(spec.flow_count.counters)->handle, to);
+        case IBV_FLOW_SPEC_ACTION_HANDLE: {
+            const auto *action =
+                read<const verbs_flow_action *>(spec, offsetof(ibv_flow_spec_action_handle, action));
+            return action_to_kernel(type, action->handle, to);
+        }
+        case IBV_FLOW_SPEC_ACTION_COUNT: {
+            const auto *counters =
+                read<const verbs_counters *>(spec, offsetof(ibv_flow_spec_counter_action, counters));
+            return action_to_kernel(type, counters->handle, to);
+        }
         default:
             break;
     }

@@ -77,7 +77,7 @@ protected:
     static std::string convert(const ibv_flow_spec &spec)
     {
         std::byte to[kMaxFlowSpecSize] = {};
-        Result<size_t> size = flow_spec_to_kernel(spec, to);
+        Result<size_t> size = flow_spec_to_kernel(reinterpret_cast<const std::byte *>(&spec), to);
         EXPECT_TRUE(size);
         return std::string(reinterpret_cast<const char *>(to), *size);
     }
@@ -85,7 +85,7 @@ protected:
     static int error(const ibv_flow_spec &spec)
     {
         std::byte to[kMaxFlowSpecSize] = {};
-        return flow_spec_to_kernel(spec, to).error();
+        return flow_spec_to_kernel(reinterpret_cast<const std::byte *>(&spec), to).error();
     }
 
 private:
@@ -129,7 +129,7 @@ INSTANTIATE_TEST_SUITE_P(FlowSpec, GrowingFlowFilterTest, testing::Values(kFilte
 std::string convert(const ibv_flow_spec &spec)
 {
     std::byte to[kMaxFlowSpecSize] = {};
-    Result<size_t> size = flow_spec_to_kernel(spec, to);
+    Result<size_t> size = flow_spec_to_kernel(reinterpret_cast<const std::byte *>(&spec), to);
     EXPECT_TRUE(size);
     return std::string(reinterpret_cast<const char *>(to), *size);
 }
@@ -156,7 +156,8 @@ TEST(FlowSpecTest, WhatIsNoneIsRefused)
         ibv_flow_spec spec = {};
         spec.hdr = {.type = static_cast<ibv_flow_spec_type>(type), .size = sizeof spec};
         std::byte to[kMaxFlowSpecSize] = {};
-        EXPECT_EQ(flow_spec_to_kernel(spec, to).error(), EINVAL) << type;
+        EXPECT_EQ(flow_spec_to_kernel(reinterpret_cast<const std::byte *>(&spec), to).error(), EINVAL)
+            << type;
     }
 }
 
