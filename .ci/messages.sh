@@ -42,3 +42,18 @@ die() {
     [[ -z ${2:-} ]] || printf '       %s\n' "$2" >&2
     exit 1
 }
+
+# quietly COMMAND...: on a terminal, where tools show progress in place, runs it as it is; elsewhere shows what it said
+# only if it failed.
+quietly() {
+    local log status=0
+    if [[ -t 1 ]]; then
+        "$@"
+        return
+    fi
+    log=$(mktemp)
+    "$@" >"$log" 2>&1 || status=$?
+    ((status == 0)) || cat "$log"
+    rm -f "$log"
+    return "$status"
+}

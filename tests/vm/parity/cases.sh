@@ -72,12 +72,12 @@ tool 'our ibv_devinfo -i 9' 4 ibv_devinfo -i 9
 for options in '' '-e -c' '-N' '-n 0' '-s 10000 -m 256 -l 1 -r 10 -e'; do
     options="-n 20 $options"
     tool_pair "our ibv_rc_pingpong $options" 0 'listens PORT' \
-        "ibv_rc_pingpong -g 1 -p PORT $options" "ibv_rc_pingpong --gid-idx=1 --port=PORT $options localhost"
+        "ibv_rc_pingpong -g 1 -p PORT $options" "ibv_rc_pingpong --gid-idx=1 --port=PORT $options 127.0.0.1"
 done
-tool_pair 'our ibv_rc_pingpong without a GID' 1 'listens PORT' 'ibv_rc_pingpong -p PORT' 'ibv_rc_pingpong -p PORT localhost'
+tool_pair 'our ibv_rc_pingpong without a GID' 1 'listens PORT' 'ibv_rc_pingpong -p PORT' 'ibv_rc_pingpong -p PORT 127.0.0.1'
 tool_pair 'our ibv_rc_pingpong with different sizes' 1 'listens PORT' \
-    'ibv_rc_pingpong -g 1 -n 20 -s 100 -p PORT' 'ibv_rc_pingpong -g 1 -n 20 -s 8000 -p PORT localhost'
-for options in '--help' '-d nope' '-i 2' '-s 0' '-r 999999' '-o' '-t' '-j' '-g 99999' '-g 1 localhost'; do
+    'ibv_rc_pingpong -g 1 -n 20 -s 100 -p PORT' 'ibv_rc_pingpong -g 1 -n 20 -s 8000 -p PORT 127.0.0.1'
+for options in '--help' '-d nope' '-i 2' '-s 0' '-r 999999' '-o' '-t' '-j' '-g 99999' '-g 1 127.0.0.1'; do
     # shellcheck disable=SC2086 # several options
     tool "our ibv_rc_pingpong $options" 1 ibv_rc_pingpong $options
 done

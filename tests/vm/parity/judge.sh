@@ -33,7 +33,7 @@ mask() {
         -e 's/(client|server) read\/write: .*/\1 read\/write: (an old errno)/' \
         -e 's/(libibverbs: Warning:) .*/\1 (in its own words)/' \
         -e '/^(server|client) DISCONNECT EVENT|^wait for RDMA_READ_ADV state/d' \
-        -e 's/localhost:[0-9]+/localhost:PORT/' \
+        -e 's/127\.0\.0\.1:[0-9]+/127.0.0.1:PORT/' \
         "$@"
 }
 
@@ -177,9 +177,9 @@ tool_pair() {
     pair "$@"
 }
 
-# over_tcp NAME STATUS COMMAND: the programs whose client is the server's command with the host's name after it.
+# over_tcp NAME STATUS COMMAND: the programs whose client is the server's command with the host's address after it.
 over_tcp() {
-    pair "$1" "$2" 'listens PORT' "$3 -p PORT" "$3 -p PORT localhost"
+    pair "$1" "$2" 'listens PORT' "$3 -p PORT" "$3 -p PORT 127.0.0.1"
 }
 
 # mixed NAME COMMAND: as over_tcp, server and client on different libraries; both must succeed.
@@ -191,7 +191,7 @@ mixed() {
         [[ $server == stock ]] || client=stock
         prepare
         ((++port))
-        result=$(run_pair "$client" "$server" "listens $port" "$command -p $port" "$command -p $port localhost" 2>/dev/null)
+        result=$(run_pair "$client" "$server" "listens $port" "$command -p $port" "$command -p $port 127.0.0.1" 2>/dev/null)
         result+=$(check_loaded stock)$(check_loaded ours)
         if [[ $result == 'server 0, client 0' ]]; then
             report ok "$name, server on $server"
