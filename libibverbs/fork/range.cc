@@ -11,7 +11,8 @@
 #include <cstring>
 
 #include "base/log.hh"
-#include "fork/kernel.hh"
+#include "fork/advice.hh"
+#include "fork/copy_on_fork.hh"
 #include "fork/page_map.hh"
 
 namespace verbs::fork {

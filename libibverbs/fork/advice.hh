@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the kernel has to say on fork: whether it copies pinned pages, and how it takes advice on ranges of
-// memory.
+// Advice to the kernel on which memory children get.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +7,6 @@
 #include "base/result.hh"
 
 namespace verbs::fork {
-
-/// Whether the kernel gives a child copies of pages that devices use. False also where it cannot be asked.
-bool kernel_copies_pinned_pages();
 
 /// Whether the kernel can withhold memory from children at all.
 Status probe_dontfork();
