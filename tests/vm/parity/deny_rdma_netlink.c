@@ -16,7 +16,8 @@
 /* The low half of a system call's argument; the machines with our tests are little-endian. */
 #define ARGUMENT(n) (offsetof(struct seccomp_data, args) + (n) * sizeof(__u64))
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_socket, 0, 5),
@@ -33,7 +34,8 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: deny_rdma_netlink PROGRAM [ARGUMENT...]\n");
         return 2;
     }
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) {
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) {
         perror("deny_rdma_netlink: this kernel does not take the seccomp filter");
         return 126;
     }
