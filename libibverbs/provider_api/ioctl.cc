@@ -18,6 +18,5 @@ VERBS_EXPORT unsigned int __ioctl_final_num_attrs(unsigned int num_attrs, ibv_co
 }
 VERBS_EXPORT_ALSO(__ioctl_final_num_attrs, IBVERBS_PRIVATE_34);
 
-VERBS_EXPORT bool verbs_allow_disassociate_destroy;
-bool verbs_allow_disassociate_destroy = false;
+__attribute__((visibility("default"))) bool verbs_allow_disassociate_destroy = false;
 VERBS_EXPORT_ALSO(verbs_allow_disassociate_destroy, IBVERBS_PRIVATE_34);

@@ -250,12 +250,12 @@ void print_tso_caps(const ibv_tso_caps &caps)
 
 void print_rss_caps(const ibv_rss_caps &caps)
 {
-    constexpr Columns columns = {2, 8};
+    constexpr Columns kColumns = {2, 8};
     printf("\trss_caps:\n");
-    print_field(columns, "max_rwq_indirection_tables", "%u", caps.max_rwq_indirection_tables);
-    print_field(columns, "max_rwq_indirection_table_size", "%u", caps.max_rwq_indirection_table_size);
-    print_field(columns, "rx_hash_function", "0x%x", caps.rx_hash_function);
-    print_field(columns, "rx_hash_fields_mask", "0x%lX",
+    print_field(kColumns, "max_rwq_indirection_tables", "%u", caps.max_rwq_indirection_tables);
+    print_field(kColumns, "max_rwq_indirection_table_size", "%u", caps.max_rwq_indirection_table_size);
+    print_field(kColumns, "rx_hash_function", "0x%x", caps.rx_hash_function);
+    print_field(kColumns, "rx_hash_fields_mask", "0x%lX",
                 static_cast<unsigned long>(caps.rx_hash_fields_mask));
     if (caps.supported_qpts)
         print_offload_qp_types(caps.supported_qpts);
@@ -263,10 +263,10 @@ void print_rss_caps(const ibv_rss_caps &caps)
 
 void print_packet_pacing_caps(const ibv_packet_pacing_caps &caps)
 {
-    constexpr Columns columns = {2, 5};
+    constexpr Columns kColumns = {2, 5};
     printf("\tpacket_pacing_caps:\n");
-    print_field(columns, "qp_rate_limit_min", "%ukbps", caps.qp_rate_limit_min);
-    print_field(columns, "qp_rate_limit_max", "%ukbps", caps.qp_rate_limit_max);
+    print_field(kColumns, "qp_rate_limit_min", "%ukbps", caps.qp_rate_limit_min);
+    print_field(kColumns, "qp_rate_limit_max", "%ukbps", caps.qp_rate_limit_max);
     if (caps.qp_rate_limit_max)
         print_offload_qp_types(caps.supported_qpts);
 }
@@ -287,12 +287,12 @@ void print_tag_matching_caps(const ibv_tm_caps &caps)
 
 void print_cq_moderation_caps(const ibv_cq_moderation_caps &caps)
 {
-    constexpr Columns columns = {2, 4};
+    constexpr Columns kColumns = {2, 4};
     if (!caps.max_cq_count || !caps.max_cq_period)
         return;
     printf("\n\tcq moderation caps:\n");
-    print_field(columns, "max_cq_count", "%u", caps.max_cq_count);
-    print_field(columns, "max_cq_period", "%u us\n", caps.max_cq_period);
+    print_field(kColumns, "max_cq_count", "%u", caps.max_cq_count);
+    print_field(kColumns, "max_cq_period", "%u us\n", caps.max_cq_period);
 }
 
 void print_limits(const ibv_device_attr &attr)

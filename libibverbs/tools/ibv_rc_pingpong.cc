@@ -103,9 +103,9 @@ bool Pingpong::check_features()
     if (ibv_query_device_ex(context_, nullptr, &attr))
         return failed("Couldn't query device for its features");
     if (options_.use_odp) {
-        constexpr uint32_t needed = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV;
+        constexpr uint32_t kNeeded = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV;
         if (!(attr.odp_caps.general_caps & IBV_ODP_SUPPORT) ||
-            (attr.odp_caps.per_transport_caps.rc_odp_caps & needed) != needed)
+            (attr.odp_caps.per_transport_caps.rc_odp_caps & kNeeded) != kNeeded)
             return failed("The device isn't ODP capable or does not support RC send and receive with ODP");
         if (options_.use_implicit_odp && !(attr.odp_caps.general_caps & IBV_ODP_SUPPORT_IMPLICIT))
             return failed("The device doesn't support implicit ODP");

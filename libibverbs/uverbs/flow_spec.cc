@@ -63,7 +63,7 @@ template <class Member>
 Member read(const std::byte *spec, size_t offset)
 {
     Member member;
-    std::memcpy(&member, spec + offset, sizeof member);
+    std::memcpy(&member, spec + offset, sizeof member);  // NOLINT(bugprone-sizeof-expression): pointers too
     return member;
 }
 

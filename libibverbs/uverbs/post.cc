@@ -100,7 +100,7 @@ Status post(Channel &channel, ib_uverbs_write_cmds command, Request request, ibv
         channel, {static_cast<uint32_t>(command), buffer.bytes(), size, &response, sizeof response, true});
     if (!status) {
         // The kernel counts up to the bad one; zero when it refused the command as a whole.
-        for (uint32_t i = 1; i < response.bad_wr && wr->next != nullptr; ++i)
+        for (uint32_t i = 1; i < response.bad_wr && wr != nullptr && wr->next != nullptr; ++i)
             wr = wr->next;
         *bad_wr = wr;
     }
