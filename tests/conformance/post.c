@@ -199,7 +199,8 @@ static void refused_for_good(void)
     pair_close(&pair);
 }
 
-static void empty_list(void) {
+static void empty_list(void)
+{
     struct pair pair;
     struct ibv_send_wr *bad_send = NULL;
     struct ibv_recv_wr *bad_recv = NULL;
