@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <vector>
+#include <string>
 
 #include "fake_port.hh"
 
@@ -57,6 +57,11 @@ ibv_grh ipv4_header(const std::string &destination, const Ipv4 &how)
     return grh;
 }
 
+std::string bytes_of(const ibv_ah_attr &attr)
+{
+    return {reinterpret_cast<const char *>(&attr), sizeof attr};
+}
+
 class AhFromWcTest : public testing::Test {
 protected:
     AhFromWcTest()
@@ -83,7 +88,7 @@ protected:
     {
         EXPECT_EQ(init(&grh, port_num), -1);
         EXPECT_EQ(errno, error);
-        EXPECT_EQ(std::memcmp(&attr_, &untouched_, sizeof attr_), 0) << "written in spite of the failure";
+        EXPECT_EQ(bytes_of(attr_), bytes_of(untouched_)) << "written in spite of the failure";
     }
 
     void expect_sender(ibv_grh grh, const std::string &sender, uint8_t sgid_index)
