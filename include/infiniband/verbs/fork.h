@@ -15,10 +15,11 @@ enum ibv_fork_status {
 
 /**
  * Makes fork safe: registered pages are kept from the child, so that the parent's stay where the device knows
- * them. Call it before the first memory is registered. The environment variables RDMAV_FORK_SAFE and
- * RDMAV_HUGEPAGES_SAFE (huge pages too) do the same without a call.
+ * them. Call it before the first memory is registered. The environment variables IBV_FORK_SAFE and
+ * RDMAV_FORK_SAFE, set to anything but "0", do the same without a call. Huge pages are protected too. Kernels
+ * that copy registered pages by themselves when a process forks need none of it.
  *
- * Returns 0, or the errno value: EINVAL when memory is registered already.
+ * Returns 0, or the errno value: EINVAL when memory is registered already and the kernel does not copy.
  */
 int ibv_fork_init(void);
 
