@@ -25,6 +25,21 @@ void read_destroy_policy()
         verbs_allow_disassociate_destroy = std::getenv("RDMAV_ALLOW_DISASSOC_DESTROY") != nullptr;
 }
 
+/// What a person can do about a character device that does not open.
+const char *remedy_for(int error)
+{
+    switch (error) {
+        case EACCES:
+        case EPERM:
+            return "; let the user in by the node's group or mode (a udev rule), or a container by its "
+                   "device list";
+        case ENOENT:
+            return "; there is no such node here: give it to the container, or let udev make it";
+        default:
+            return "";
+    }
+}
+
 }  // namespace
 
 VERBS_EXPORT ibv_context *verbs_open_device(ibv_device *device, void *private_data)
@@ -33,8 +48,8 @@ VERBS_EXPORT ibv_context *verbs_open_device(ibv_device *device, void *private_da
     verbs_device &opened = *verbs_get_device(device);
     verbs::Result<verbs::UniqueFd> fd = verbs::discovery::open_character_device(*opened.sysfs);
     if (!fd) {
-        verbs::log(verbs::LogLevel::kError, "%s: cannot open its character device /dev/infiniband/%s: %s",
-                   device->name, device->dev_name, strerror(fd.error()));
+        verbs::log(verbs::LogLevel::kError, "%s: cannot open its character device /dev/infiniband/%s: %s%s",
+                   device->name, device->dev_name, strerrordesc_np(fd.error()), remedy_for(fd.error()));
         return verbs::null_with(fd.error());
     }
     return verbs::provider::context_of(*opened.ops,

@@ -3,6 +3,8 @@
 #include <infiniband/driver.h>
 #include <sys/resource.h>
 
+#include <cstring>
+
 #include "base/export.hh"
 #include "base/log.hh"
 #include "fork/range.hh"
@@ -30,8 +32,8 @@ void explain_failure(const ibv_pd *pd, size_t length, int error)
                    "raise it with 'ulimit -l unlimited' or in /etc/security/limits.conf",
                    pd->context->device->name, length, static_cast<unsigned long long>(limit.rlim_cur) / 1024);
     } else {
-        verbs::log(verbs::LogLevel::kError, "%s: registering %zu bytes failed: errno %d",
-                   pd->context->device->name, length, error);
+        verbs::log(verbs::LogLevel::kError, "%s: registering %zu bytes failed: %s", pd->context->device->name,
+                   length, strerrordesc_np(error));
     }
 }
 
