@@ -93,6 +93,7 @@ mkdir -p copy/{stock,ours}
 cp -L "$stock_library" copy/stock/libibverbs.so.1
 cp -L "$our_library" copy/ours/libibverbs.so.1
 [[ $against_itself == yes ]] || cp -rL "${our_library%/*}"/libibverbs{,.d} copy/ours
+chmod -R a+rX copy
 library_of=([stock]=$PWD/copy/stock/libibverbs.so.1 [ours]=$PWD/copy/ours/libibverbs.so.1)
 without_memlock=(bash -c 'ulimit -l 0 && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"' -)
 # Ours says in the verbs log, of the registration that fails, what stock warns of beforehand.
