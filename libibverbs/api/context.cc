@@ -2,9 +2,9 @@
 // Opening and closing devices.
 #include <fcntl.h>
 #include <infiniband/driver.h>
+#include <pthread.h>
 #include <sys/stat.h>
 
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
 
@@ -12,6 +12,7 @@
 #include "base/log.hh"
 #include "base/unique_fd.hh"
 #include "discovery/character_device.hh"
+#include "fork/range.hh"
 #include "provider/context.hh"
 #include "provider/devices.hh"
 
@@ -20,9 +21,10 @@ namespace {
 /// Providers read the variable while they destroy objects, which only an opened device has.
 void read_destroy_policy()
 {
-    static constinit std::atomic<bool> read = false;
-    if (!read.exchange(true, std::memory_order_relaxed))
-        verbs_allow_disassociate_destroy = std::getenv("RDMAV_ALLOW_DISASSOC_DESTROY") != nullptr;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, [] {
+        verbs_allow_disassociate_destroy = secure_getenv("RDMAV_ALLOW_DISASSOC_DESTROY") != nullptr;
+    });
 }
 
 /// What a person can do about a character device that does not open.
@@ -65,6 +67,7 @@ VERBS_EXPORT ibv_context *ibv_open_device(ibv_device *device)
 VERBS_EXPORT ibv_context *ibv_import_device(int cmd_fd)
 {
     read_destroy_policy();
+    verbs::fork::enable_from_environment();
     struct stat node = {};
     if (fstat(cmd_fd, &node) != 0)
         return verbs::null_with(EINVAL);
@@ -77,7 +80,7 @@ VERBS_EXPORT ibv_context *ibv_import_device(int cmd_fd)
     for (size_t i = 0; i < list->count; ++i) {
         ibv_device *device = list->devices.get()[i];
         verbs_device &candidate = *verbs_get_device(device);
-        if (candidate.sysfs->sysfs_cdev == node.st_rdev) {
+        if (S_ISCHR(node.st_mode) && candidate.sysfs->sysfs_cdev == node.st_rdev) {
             if (candidate.ops->import_context == nullptr) {
                 error = EOPNOTSUPP;
             } else if (int fd = fcntl(cmd_fd, F_DUPFD_CLOEXEC, 0); fd < 0) {
@@ -86,7 +89,7 @@ VERBS_EXPORT ibv_context *ibv_import_device(int cmd_fd)
                 context =
                     verbs::provider::context_of(*candidate.ops, candidate.ops->import_context(device, fd));
                 if (context == nullptr)
-                    error = errno;
+                    error = verbs::Status::from_errno().error();
             }
         }
         verbs::provider::device_unref(candidate);

@@ -45,10 +45,15 @@ unsigned accepted_access(const ibv_pd *pd, unsigned access)
     return known ? access : access & ~static_cast<unsigned>(IBV_ACCESS_OPTIONAL_RANGE);
 }
 
+/// Memory that is paged on demand is not pinned, so that a fork does not part it from the device.
+bool is_pinned(int access)
+{
+    return (access & IBV_ACCESS_ON_DEMAND) == 0;
+}
+
 ibv_mr *register_memory(ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access)
 {
-    // Memory that is paged on demand is not pinned, so that a fork does not part it from the device.
-    bool pinned = (access & IBV_ACCESS_ON_DEMAND) == 0;
+    bool pinned = is_pinned(static_cast<int>(access));
     if (pinned) {
         if (Status status = verbs::fork::dontfork_range(addr, length); !status)
             return verbs::null_with(status.error());
@@ -114,24 +119,31 @@ VERBS_EXPORT int ibv_rereg_mr(ibv_mr *mr, int flags, ibv_pd *pd, void *addr, siz
         (access != 0 && (flags & IBV_REREG_MR_CHANGE_ACCESS) == 0))
         return refuse(IBV_REREG_MR_ERR_INPUT, EINVAL);
 
-    if (changes_translation) {
-        if (Status status = verbs::fork::dontfork_range(addr, length); !status)
+    // Which memory the region holds now and will hold, as far as it has to stay out of children.
+    bool was_pinned = is_pinned(verbs_get_mr(mr)->access);
+    bool will_be_pinned = (flags & IBV_REREG_MR_CHANGE_ACCESS) != 0 ? is_pinned(access) : was_pinned;
+    void *new_addr = changes_translation ? addr : mr->addr;
+    size_t new_length = changes_translation ? length : mr->length;
+    bool moves = changes_translation || was_pinned != will_be_pinned;
+    if (moves && will_be_pinned) {
+        if (Status status = verbs::fork::dontfork_range(new_addr, new_length); !status)
             return refuse(IBV_REREG_MR_ERR_DONT_FORK_NEW, status.error());
     }
     int error = ops(mr->context).rereg_mr(verbs_get_mr(mr), flags, pd, addr, length, access);
     if (error != 0) {
-        bool undone = !changes_translation || verbs::fork::dofork_range(addr, length);
+        bool undone = !moves || !will_be_pinned || verbs::fork::dofork_range(new_addr, new_length);
         return refuse(undone ? IBV_REREG_MR_ERR_CMD : IBV_REREG_MR_ERR_CMD_AND_DO_FORK_NEW, error);
     }
     if ((flags & IBV_REREG_MR_CHANGE_PD) != 0)
         mr->pd = pd;
     if ((flags & IBV_REREG_MR_CHANGE_ACCESS) != 0)
         verbs_get_mr(mr)->access = access;
-    if (changes_translation) {
-        Status status = verbs::fork::dofork_range(mr->addr, mr->length);
-        mr->addr = addr;
-        mr->length = length;
-        if (!status)
+    void *old_addr = mr->addr;
+    size_t old_length = mr->length;
+    mr->addr = new_addr;
+    mr->length = new_length;
+    if (moves && was_pinned) {
+        if (Status status = verbs::fork::dofork_range(old_addr, old_length); !status)
             return refuse(IBV_REREG_MR_ERR_DO_FORK_OLD, status.error());
     }
     return 0;
@@ -141,8 +153,7 @@ VERBS_EXPORT int ibv_dereg_mr(ibv_mr *mr)
 {
     void *addr = mr->addr;
     size_t length = mr->length;
-    bool protects =
-        verbs_get_mr(mr)->mr_type == IBV_MR_TYPE_MR && (verbs_get_mr(mr)->access & IBV_ACCESS_ON_DEMAND) == 0;
+    bool protects = verbs_get_mr(mr)->mr_type == IBV_MR_TYPE_MR && is_pinned(verbs_get_mr(mr)->access);
     int error = ops(mr->context).dereg_mr(verbs_get_mr(mr));
     if (error == 0 && protects)
         static_cast<void>(verbs::fork::dofork_range(addr, length));

@@ -143,6 +143,24 @@ Status find_character_device(nl_sock *socket, verbs_sysfs_dev &device)
     return status;
 }
 
+/// The devices of one list that have a character device.
+Result<DeviceChain> list_with_uverbs(nl_sock *socket)
+{
+    DeviceChain found;
+    if (Status status = list(socket, found); !status)
+        return status;
+    DeviceChain with_uverbs;
+    while (Allocated<verbs_sysfs_dev> device = found.pop_front()) {
+        Status status = find_character_device(socket, *device);
+        if (status.error() == EOPNOTSUPP)
+            continue;  // a device without a user interface
+        if (!status)
+            return status;
+        with_uverbs.insert(std::move(device));
+    }
+    return with_uverbs;
+}
+
 }  // namespace
 
 Result<DeviceChain> netlink_devices()
@@ -154,20 +172,11 @@ Result<DeviceChain> netlink_devices()
         return status_of(error);
     nl_socket_disable_auto_ack(socket.get());
 
-    DeviceChain found;
-    if (Status status = list(socket.get(), found); !status)
-        return status;
-
-    DeviceChain with_uverbs;
-    while (Allocated<verbs_sysfs_dev> device = found.pop_front()) {
-        Status status = find_character_device(socket.get(), *device);
-        if (status.error() == EOPNOTSUPP)
-            continue;  // a device without a user interface
-        if (!status)
-            return status;
-        with_uverbs.insert(std::move(device));
-    }
-    return with_uverbs;
+    // A device may go between the list and the question about it (EINVAL): then the list is old, so once more.
+    Result<DeviceChain> found = Status(EINVAL);
+    for (int attempt = 0; attempt < kAttempts && found.error() == EINVAL; ++attempt)
+        found = list_with_uverbs(socket.get());
+    return found;
 }
 
 }  // namespace verbs::discovery

@@ -125,7 +125,7 @@ Status withhold_unused(PageRange range)
 
 bool asks_for_protection(const char *variable)
 {
-    const char *value = getenv(variable);
+    const char *value = secure_getenv(variable);
     return value != nullptr && std::strcmp(value, "0") != 0;
 }
 

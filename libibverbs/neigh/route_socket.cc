@@ -187,7 +187,10 @@ Result<NeighbourWatch> NeighbourWatch::open()
 bool NeighbourWatch::wait(int patience_ms)
 {
     pollfd watched{nl_socket_get_fd(socket_.get()), POLLIN, 0};
-    if (poll(&watched, 1, patience_ms) <= 0)
+    int ready = poll(&watched, 1, patience_ms);
+    if (ready < 0)
+        return errno == EINTR;  // the caller looks again, and knows how long it still has patience
+    if (ready == 0)
         return false;
     // What changed is looked up in the table: here it only matters that something did, lost messages
     // included.

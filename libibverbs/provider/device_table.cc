@@ -90,9 +90,15 @@ void DeviceTable::refresh(discovery::DeviceChain found)
                 unsupported.insert(std::move(device));
                 continue;
             }
-            kept = make(std::move(device), *match.provider);
-            if (kept == nullptr)
+            kept = make(device, *match.provider);
+            if (kept == nullptr) {
+                if (!contains(unsupported_, *device)) {
+                    warn(Audience::kEverybody, "%s is left out: provider %s could not set it up: %s",
+                         device->ibdev_name, match.provider->name, strerrordesc_np(errno));
+                }
+                unsupported.insert(std::move(device));
                 continue;
+            }
         }
         kept->entry = {.next = nullptr, .prev = last};
         if (last != nullptr)
@@ -141,12 +147,13 @@ Match DeviceTable::find_provider(verbs_sysfs_dev &device)
     return match;
 }
 
-verbs_device *DeviceTable::make(Allocated<verbs_sysfs_dev> found, const verbs_device_ops &provider)
+verbs_device *DeviceTable::make(Allocated<verbs_sysfs_dev> &found, const verbs_device_ops &provider)
 {
+    errno = 0;
     verbs_device *made = provider.alloc_device(found.get());
     if (made == nullptr) {
-        warn(Audience::kEverybody, "%s is left out: provider %s could not set it up: %s", found->ibdev_name,
-             provider.name, strerrordesc_np(errno));
+        if (errno == 0)
+            errno = ENOMEM;
         return nullptr;
     }
     ibv_device &device = made->device;

@@ -35,7 +35,7 @@ public:
 private:
     verbs_device *take(const verbs_sysfs_dev &same);
     Match find_provider(verbs_sysfs_dev &device);
-    verbs_device *make(Allocated<verbs_sysfs_dev> found, const verbs_device_ops &provider);
+    verbs_device *make(Allocated<verbs_sysfs_dev> &found, const verbs_device_ops &provider);
     void report(const verbs_sysfs_dev &device, const Match &match) const;
 
     verbs_device *first_ = nullptr;  // linked through `entry`

@@ -151,7 +151,7 @@ VERBS_EXPORT int ibv_cmd_open_qp(ibv_context *context, verbs_qp *vqp, int vqp_si
     qp.events_completed = 0;
     pthread_mutex_init(&qp.mutex, nullptr);
     pthread_cond_init(&qp.cond, nullptr);
-    if (static_cast<size_t>(vqp_size) > verbs::provider::layout(context).qp_xrcd)
+    if (static_cast<size_t>(vqp_size) >= verbs::provider::layout(context).qp_xrcd + sizeof(void *))
         verbs::provider::qp_set_xrcd(*vqp, context, xrcd);
     return 0;
 }

@@ -115,8 +115,11 @@ public:
         return *this;
     }
 
+    /// EINVAL, without asking the kernel: more attributes, or longer ones, than a command can have.
     Status issue(Channel &channel)
     {
+        if (!fits_)
+            return EINVAL;
         header().length =
             static_cast<uint16_t>(sizeof(ib_uverbs_ioctl_hdr) + header().num_attrs * sizeof(ib_uverbs_attr));
         return channel.ioctl(header(), method_);
@@ -125,7 +128,7 @@ public:
     /// The same with the attributes that a driver adds; null for none.
     Status issue(Channel &channel, ibv_command_buffer *driver)
     {
-        return driver != nullptr ? issue_with(channel, header(), driver) : issue(channel);
+        return driver != nullptr && fits_ ? issue_with(channel, header(), driver) : issue(channel);
     }
 
     uint32_t result() const { return static_cast<uint32_t>(result_->data); }
@@ -135,7 +138,12 @@ private:
 
     ib_uverbs_attr &add(uint16_t id, size_t size)
     {
-        ib_uverbs_attr &attr = header().attrs[header().num_attrs++];
+        // One place more than the capacity takes what does not fit.
+        uint16_t place = header().num_attrs;
+        fits_ = fits_ && place < kCapacity && size <= UINT16_MAX;
+        if (place < kCapacity)
+            ++header().num_attrs;
+        ib_uverbs_attr &attr = header().attrs[place];
         attr = {};
         attr.attr_id = id;
         attr.len = static_cast<uint16_t>(size);
@@ -144,9 +152,10 @@ private:
     }
 
     Method method_;
+    bool fits_ = true;
     const ib_uverbs_attr *result_ = nullptr;
     alignas(ib_uverbs_ioctl_hdr)
-        std::byte storage_[sizeof(ib_uverbs_ioctl_hdr) + kCapacity * sizeof(ib_uverbs_attr)];
+        std::byte storage_[sizeof(ib_uverbs_ioctl_hdr) + (kCapacity + 1) * sizeof(ib_uverbs_attr)];
 };
 
 }  // namespace verbs::uverbs

@@ -2,6 +2,8 @@
 // Commands that concern a whole context.
 #include "uverbs/context.hh"
 
+#include <algorithm>
+
 #include "uverbs/write_command.hh"
 
 namespace verbs::uverbs {
@@ -118,6 +120,8 @@ Result<size_t> gid_table_query(Channel &channel, uint32_t flags, ib_uverbs_gid_e
 {
     if (!channel.offers(kQueryGidTable))
         return Status(EPROTONOSUPPORT);
+    // Room for more than one command can tell of is room all the same.
+    capacity = std::min(capacity, UINT16_MAX / sizeof *entries);
     uint64_t count = 0;
     Status status =
         Attributes<4>(kQueryGidTable)

@@ -12,17 +12,22 @@ namespace {
 static_assert(sizeof(ib_uverbs_sge) == sizeof(ibv_sge));
 
 struct ListSize {
-    uint32_t requests = 0;
-    uint32_t sges = 0;
+    size_t requests = 0;
+    size_t sges = 0;
 };
 
+/// What a list takes; on failure (EINVAL: a negative number of SGEs) *bad_wr is the request at fault.
 template <class WorkRequest>
-ListSize size_of(const WorkRequest *wr)
+Result<ListSize> size_of(WorkRequest *wr, WorkRequest **bad_wr)
 {
     ListSize size;
     for (; wr != nullptr; wr = wr->next) {
+        if (wr->num_sge < 0) {
+            *bad_wr = wr;
+            return Status(EINVAL);
+        }
         ++size.requests;
-        size.sges += static_cast<uint32_t>(wr->num_sge);
+        size.sges += static_cast<size_t>(wr->num_sge);
     }
     return size;
 }
@@ -70,11 +75,13 @@ template <class KernelRequest, class Request, class WorkRequest>
 Status post(Channel &channel, ib_uverbs_write_cmds command, Request request, ibv_qp_type type,
             WorkRequest *wr, WorkRequest **bad_wr)
 {
-    ListSize count = size_of(wr);
-    request.wr_count = count.requests;
-    request.sge_count = count.sges;
+    Result<ListSize> count = size_of(wr, bad_wr);
+    if (!count)
+        return count.status();
+    request.wr_count = static_cast<uint32_t>(count->requests);
+    request.sge_count = static_cast<uint32_t>(count->sges);
     request.wqe_size = sizeof(KernelRequest);
-    size_t size = sizeof request + count.requests * sizeof(KernelRequest) + count.sges * sizeof(ibv_sge);
+    size_t size = sizeof request + count->requests * sizeof(KernelRequest) + count->sges * sizeof(ibv_sge);
     Scratch buffer(size);
     if (buffer.bytes() == nullptr) {
         *bad_wr = wr;
@@ -82,7 +89,7 @@ Status post(Channel &channel, ib_uverbs_write_cmds command, Request request, ibv
     }
     std::memcpy(buffer.bytes(), &request, sizeof request);
     std::byte *next_request = buffer.bytes() + sizeof request;
-    std::byte *next_sge = next_request + count.requests * sizeof(KernelRequest);
+    std::byte *next_sge = next_request + count->requests * sizeof(KernelRequest);
     for (const WorkRequest *from = wr; from != nullptr; from = from->next) {
         KernelRequest to = {};
         fill(to, *from, type);

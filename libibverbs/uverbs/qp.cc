@@ -48,7 +48,7 @@ Status create_by_ioctl(Channel &channel, const QpRequest &qp, const DriverData &
     ib_uverbs_qp_cap granted = {};
     uint32_t flags = qp.create_flags | (qp.signal_all ? uint32_t{IB_UVERBS_QP_CREATE_SQ_SIG_ALL} : 0);
 
-    Attributes<16> attributes(kCreate);
+    Attributes<17> attributes(kCreate);
     attributes.new_object(UVERBS_ATTR_CREATE_QP_HANDLE);
     auto add_object = [&](uint16_t id, std::optional<uint32_t> handle) {
         if (handle)

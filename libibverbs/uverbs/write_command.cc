@@ -63,7 +63,7 @@ Status invoke_by_write(Channel &channel, const WriteCommand &command, const Driv
     // On failure too: the answer to a post tells which request was bad.
     if (command.response_size != 0)
         std::memcpy(command.response, answer.bytes(), command.response_size);
-    if (driver.out_size != 0)
+    if (status && driver.out_size != 0)
         std::memcpy(driver.out, answer.bytes() + command.response_size, driver.out_size);
     return status;
 }

@@ -86,10 +86,14 @@ bool set_data(const SendQueue &sq, const ibv_send_wr &wr)
 /// One WQE for one work request; 0 or an errno value.
 int post_one(SendQueue &sq, const ibv_send_wr &wr)
 {
-    int error = sq.start(wr.wr_id, wr.opcode, wr.send_flags);
+    // A program may hand in any number: until it is known to be an opcode, it is not one of the enum.
+    uint32_t opcode;
+    static_assert(sizeof opcode == sizeof wr.opcode);
+    std::memcpy(&opcode, &wr.opcode, sizeof opcode);
+    int error = sq.start(wr.wr_id, opcode, wr.send_flags);
     if (error != 0)
         return error;
-    const uint32_t op = operation(wr.opcode);
+    const uint32_t op = operation(opcode);
     constexpr uint32_t kMayInline = kInlineOperations | operation(IBV_WR_ATOMIC_WRITE);
     if ((wr.send_flags & IBV_SEND_INLINE) != 0 && (op & kMayInline) == 0)
         return EINVAL;

@@ -29,6 +29,8 @@ uint64_t send_ops_flags(uint32_t operations)
 /// Maps the rings of a QP that the kernel made; 0 or an errno value.
 int rings_init(Qp &qp, const rxe_create_qp_resp &response, const ibv_qp_cap &cap)
 {
+    if (qp.verbs.qp.srq == nullptr && response.rq_mi.size == 0)
+        return EPROTO;  // a driver that gives no receive queue to a QP that needs one is not the one known here
     const int fd = qp.verbs.qp.context->cmd_fd;
     int error = qp.sq.ring.map(fd, response.sq_mi);
     if (error == 0 && response.rq_mi.size != 0) {

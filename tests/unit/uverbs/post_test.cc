@@ -116,6 +116,16 @@ TEST_F(PostTest, GoesThroughTheIoctlWhereWriteIsRefused)
     }
 }
 
+TEST_F(PostTest, RefusesANegativeNumberOfElementsBeforeTheKernelIsAsked)
+{
+    ibv_sge many[40] = {};
+    ibv_send_wr second = {.wr_id = 2, .sg_list = many, .num_sge = -38, .opcode = IBV_WR_SEND};
+    ibv_send_wr first = {.wr_id = 1, .next = &second, .sg_list = many, .num_sge = 40, .opcode = IBV_WR_SEND};
+    EXPECT_EQ(post_send(channel, 0x33, IBV_QPT_RC, &first, &bad_send_).error(), EINVAL);
+    EXPECT_EQ(bad_send_, &second);
+    EXPECT_EQ(kernel.take(), "");
+}
+
 TEST_F(PostTest, TellsWhichRequestWasBad)
 {
     ibv_recv_wr third = {};
