@@ -104,7 +104,15 @@ link set near up
 route add 10.99.0.0/16 via 10.7.0.2
 route add fd00:99::/64 via fd00:7::2
 END)");
-    return furnished ? "" : "ip(8) and nsenter(1) could not set the network up";
+    if (!furnished)
+        return "ip(8) and nsenter(1) could not set the network up";
+    // Carrier and IPv6 addresses come a moment after the commands, later on a busy machine.
+    for (int tenths = 0; tenths < 100; ++tenths) {
+        if (ip("-6 route get fd00:7::2 from fd00:7::1 && ip -o link show near | grep -q 'state UP'"))
+            return "";
+        usleep(100'000);
+    }
+    return "the network did not come up";
 }
 
 }  // namespace verbs::test
