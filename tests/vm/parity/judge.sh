@@ -27,6 +27,7 @@ selected() {
 mask() {
     sed -E -i \
         -e 's/(QPN|PSN|RKey|VAddr) 0x[0-9a-f]+/\1/g' \
+        -e 's/^parse WC failed [0-9]+$/parse WC failed (as many as one poll found)/' \
         -e 's/in [0-9.]+ seconds = ([0-9.]+|inf|-?nan) /in N seconds = N /' \
         -e 's/^( [0-9]+ +[0-9]+)([[:space:]]+[0-9.]+)+[[:space:]]*$/\1 N/' \
         -e '/Conflicting CPU frequency|CPU frequency is not max/d' \
