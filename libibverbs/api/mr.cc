@@ -26,7 +26,8 @@ void explain_failure(const ibv_pd *pd, size_t length, int error)
         return;
     verbs::ErrnoGuard keep;
     rlimit limit = {};
-    if (error == ENOMEM && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    if ((error == ENOMEM || error == EPERM) && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 &&
+        limit.rlim_cur != RLIM_INFINITY) {
         verbs::log(verbs::LogLevel::kError,
                    "%s: registering %zu bytes failed: the process may pin %llu KiB in all (RLIMIT_MEMLOCK); "
                    "raise it with 'ulimit -l unlimited' or in /etc/security/limits.conf",
@@ -40,8 +41,9 @@ void explain_failure(const ibv_pd *pd, size_t length, int error)
 /// Kernels from before optional access flags refuse them; a program that says "optional" can do without.
 unsigned accepted_access(const ibv_pd *pd, unsigned access)
 {
-    bool known = (verbs_get_device(pd->context->device)->core_support &
-                  IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS) != 0;
+    uint64_t supported =
+        __atomic_load_n(&verbs_get_device(pd->context->device)->core_support, __ATOMIC_RELAXED);
+    bool known = (supported & IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS) != 0;
     return known ? access : access & ~static_cast<unsigned>(IBV_ACCESS_OPTIONAL_RANGE);
 }
 

@@ -19,7 +19,12 @@ public:
 
     bool empty() const { return first_ == nullptr; }
     const verbs_sysfs_dev *first() const { return first_; }
+    verbs_sysfs_dev *first() { return first_; }
     static const verbs_sysfs_dev *next(const verbs_sysfs_dev &device);
+    static verbs_sysfs_dev *next(verbs_sysfs_dev &device)
+    {
+        return const_cast<verbs_sysfs_dev *>(next(static_cast<const verbs_sysfs_dev &>(device)));
+    }
 
     using Before = bool(const verbs_sysfs_dev &left, const verbs_sysfs_dev &right);
     /// Adds the device in front of the first one that it comes `before`, or at the end.

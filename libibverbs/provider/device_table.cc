@@ -83,7 +83,7 @@ void DeviceTable::refresh(discovery::DeviceChain found)
     while (Allocated<verbs_sysfs_dev> device = found.pop_front()) {
         verbs_device *kept = take(*device);
         if (kept == nullptr) {
-            Match match = find_provider(*device);
+            Match match = match_registered(*device);
             if (match.provider == nullptr) {
                 if (!contains(unsupported_, *device))
                     report(*device, match);
@@ -132,19 +132,29 @@ verbs_device *DeviceTable::take(const verbs_sysfs_dev &same)
     return nullptr;
 }
 
-/// Loads no more providers than it takes.
-Match DeviceTable::find_provider(verbs_sysfs_dev &device)
+bool DeviceTable::is_known(const verbs_sysfs_dev &device) const
 {
-    Match match = match_registered(device);
-    if (match.provider == nullptr) {
-        loader_.load_for(device.driver_id);
-        match = match_registered(device);
+    for (const verbs_device *known = first_; known != nullptr; known = next_of(*known))
+        if (discovery::same_device(*known->sysfs, device))
+            return true;
+    return contains(unsupported_, device);
+}
+
+/// No more than it takes: what is named like the device's driver comes first, all others only if that does not do.
+NamedProvider *DeviceTable::wanted(discovery::DeviceChain &found) const
+{
+    if (!found.empty())
+        if (NamedProvider *provider = loader_.next_of_environment())
+            return provider;
+    for (verbs_sysfs_dev *device = found.first(); device != nullptr; device = found.next(*device)) {
+        if (is_known(*device) || match_registered(*device).provider != nullptr)
+            continue;
+        if (NamedProvider *provider = loader_.next_for(device->driver_id))
+            return provider;
+        if (NamedProvider *provider = loader_.next())
+            return provider;
     }
-    if (match.provider == nullptr) {
-        loader_.load_all();
-        match = match_registered(device);
-    }
-    return match;
+    return nullptr;
 }
 
 verbs_device *DeviceTable::make(Allocated<verbs_sysfs_dev> &found, const verbs_device_ops &provider)

@@ -25,8 +25,14 @@ public:
     Status start(const Places &places);
     bool is_started() const { return started_; }
 
+    /// A provider that is to be loaded before a refresh with `found`, since a device may need it; or null.
+    NamedProvider *wanted(discovery::DeviceChain &found) const;
+
+    /// Loads it. Called without any lock.
+    void load(const NamedProvider &provider) const { loader_.load(provider); }
+
     /// Takes `found` as the devices that are there now: keeps those that were there before, makes new ones, lets go of
-    /// the rest. Providers are loaded when a device first needs them.
+    /// the rest.
     void refresh(discovery::DeviceChain found);
 
     /// The devices in the order of the last refresh, with a reference on each. ENOMEM.
@@ -34,7 +40,7 @@ public:
 
 private:
     verbs_device *take(const verbs_sysfs_dev &same);
-    Match find_provider(verbs_sysfs_dev &device);
+    bool is_known(const verbs_sysfs_dev &device) const;
     verbs_device *make(Allocated<verbs_sysfs_dev> &found, const verbs_device_ops &provider);
     void report(const verbs_sysfs_dev &device, const Match &match) const;
 

@@ -30,23 +30,48 @@ DeviceTable
 
 }  // namespace
 
-Result<DeviceArray> list_devices()
+namespace {
+
+/// What is there now, and a table that knows the configuration.
+Status discover(discovery::DeviceChain &found)
 {
-    Lock lock(table_lock);
-    Result<discovery::DeviceChain> found = discovery::discover_devices();
-    if (!found)
-        return found.status();
+    Result<discovery::DeviceChain> devices = discovery::discover_devices();
+    if (!devices)
+        return devices.status();
+    found = std::move(*devices);
     if (table == nullptr) {
         void *memory = malloc(sizeof(DeviceTable));
         if (memory == nullptr)
-            return Status(ENOMEM);
+            return ENOMEM;
         table = new (memory) DeviceTable();
     }
-    if (!table->is_started() && !found->empty())
-        if (Status status = table->start(process_places()); !status)
+    return table->is_started() || found.empty() ? Status() : table->start(process_places());
+}
+
+}  // namespace
+
+Result<DeviceArray> list_devices()
+{
+    discovery::DeviceChain found;
+    {
+        Lock lock(table_lock);
+        if (Status status = discover(found); !status)
             return status;
-    table->refresh(std::move(*found));
-    return table->array();
+    }
+    // Plugins are loaded without the lock: their constructors, and whoever else holds the dynamic loader's lock right
+    // now, may want to list devices.
+    for (NamedProvider *wanted = nullptr;;) {
+        if (wanted != nullptr)
+            table->load(*wanted);
+        Lock lock(table_lock);
+        if (wanted != nullptr)
+            wanted->tried = true;
+        wanted = table->wanted(found);
+        if (wanted != nullptr)
+            continue;
+        table->refresh(std::move(found));
+        return table->array();
+    }
 }
 
 void device_ref(verbs_device &device)

@@ -217,48 +217,64 @@ bool load_plugin(const char *name, const Places &places)
     return load_from_search_path(plugin.name, abis) == Outcome::kLoaded;
 }
 
-void Loader::load(NamedProvider &provider)
-{
-    if (!std::exchange(provider.tried, true))
-        load_plugin(provider.name, places_);
-}
-
 Status Loader::start(const Places &places)
 {
     places_ = places;
     if (places.environment != nullptr)
         if (Status status = parse_provider_list(places.environment, names_); !status)
             return status;
-    for (NamedProvider *provider = names_.first(); provider != nullptr; provider = provider->next)
-        load(*provider);
+    const NamedProvider *last_of_environment = names_.first();
+    while (last_of_environment != nullptr && last_of_environment->next != nullptr)
+        last_of_environment = last_of_environment->next;
     for (const char *directory : places.config_directories)
         if (directory != nullptr)
             if (Status status = read_config_directory(directory, names_); !status)
                 return status;
+    after_environment_ = last_of_environment != nullptr ? last_of_environment->next : names_.first();
     return {};
 }
 
-/// A name that says its ABI is a choice between plugins of one name: those come first.
-template <class Wanted>
-void Loader::load_those(Wanted is_wanted)
+NamedProvider *Loader::next_of_environment() const
 {
-    for (bool with_abi : {true, false})
-        for (NamedProvider *provider = names_.first(); provider != nullptr; provider = provider->next)
-            if (const PluginName plugin = parse(provider->name);
-                (plugin.abi != nullptr) == with_abi && is_wanted(plugin))
-                load(*provider);
+    for (NamedProvider *provider = names_.first(); provider != after_environment_; provider = provider->next)
+        if (!provider->tried)
+            return provider;
+    return nullptr;
 }
 
-void Loader::load_for(uint32_t driver_id)
+NamedProvider *Loader::next_for(uint32_t driver_id) const
 {
     const char *wanted = provider_for(driver_id);
-    if (wanted != nullptr)
-        load_those([wanted](const PluginName &plugin) { return plugin.name == wanted; });
+    if (wanted == nullptr)
+        return nullptr;
+    // A name that says its ABI is a choice between plugins of one name: those come first.
+    NamedProvider *any = nullptr;
+    for (NamedProvider *provider = names_.first(); provider != nullptr; provider = provider->next) {
+        if (provider->tried)
+            continue;
+        const PluginName plugin = parse(provider->name);
+        if (plugin.name != wanted)
+            continue;
+        if (plugin.abi != nullptr)
+            return provider;
+        if (any == nullptr)
+            any = provider;
+    }
+    return any;
 }
 
-void Loader::load_all()
+NamedProvider *Loader::next() const
 {
-    load_those([](const PluginName &) { return true; });
+    NamedProvider *any = nullptr;
+    for (NamedProvider *provider = names_.first(); provider != nullptr; provider = provider->next) {
+        if (provider->tried)
+            continue;
+        if (parse(provider->name).abi != nullptr)
+            return provider;
+        if (any == nullptr)
+            any = provider;
+    }
+    return any;
 }
 
 }  // namespace verbs::provider

@@ -21,33 +21,39 @@ struct Places {
         {};  ///< the first that has the file wins; then the linker's search path
 };
 
+/// Loads the plugin `name`: a word or an absolute path, with or without "-rdmavN", a path also with ".so". False after one warning: there is
+/// no such file, it cannot be loaded, or it registers no provider.
+bool load_plugin(const char *name, const Places &places);
+
 /// The providers that configuration names, loaded as they are needed and never unloaded. A plugin that cannot be loaded
-/// costs one warning. Not for two threads at once.
+/// costs one warning. Not for two threads at once, but for `load`.
 class Loader {
 public:
-    /// Reads the configuration, and loads what the environment names. ENOMEM.
+    /// Reads the configuration. ENOMEM.
     Status start(const Places &places);
 
-    /// Loads what is named like the provider for the kernel driver `driver_id` (enum rdma_driver_id).
-    void load_for(uint32_t driver_id);
+    /// The first of those that the environment names, and that are to be loaded before all others, that was not tried
+    /// yet; or null.
+    NamedProvider *next_of_environment() const;
 
-    /// Loads everything that was not tried yet.
-    void load_all();
+    /// The first provider not tried yet that is named like the one for the kernel driver `driver_id`
+    /// (enum rdma_driver_id), or null.
+    NamedProvider *next_for(uint32_t driver_id) const;
+
+    /// The first provider not tried yet, or null.
+    NamedProvider *next() const;
+
+    /// Loads a provider. May be called by several threads at once, for the same provider too; must not be called under a
+    /// lock, since the plugin's constructors, and those that another thread's dlopen is running, may call verbs.
+    void load(const NamedProvider &provider) const { load_plugin(provider.name, places_); }
 
 private:
-    template <class Wanted>
-    void load_those(Wanted is_wanted);
-    void load(NamedProvider &provider);
-
     Places places_;
     ProviderNames names_;
+    const NamedProvider *after_environment_ = nullptr;
 };
 
 /// The name of the provider for a kernel driver: 14 is "rxe". Null for drivers that have none.
 const char *provider_for(uint32_t driver_id);
-
-/// Loads the plugin `name`: a word or an absolute path, with or without "-rdmavN", a path also with ".so". False after one warning: there is
-/// no such file, it cannot be loaded, or it registers no provider.
-bool load_plugin(const char *name, const Places &places);
 
 }  // namespace verbs::provider

@@ -38,7 +38,8 @@ int context_get(ibv_context &context, struct ibv_get_context *cmd, size_t cmd_si
         return creation_error(info.error());
     context.async_fd = info->async_fd.release();
     context.num_comp_vectors = static_cast<int>(info->num_comp_vectors);
-    verbs_get_device(context.device)->core_support = info->core_support;
+    // The same for all contexts of the device, which others may be reading.
+    __atomic_store_n(&verbs_get_device(context.device)->core_support, info->core_support, __ATOMIC_RELAXED);
     return 0;
 }
 

@@ -132,7 +132,8 @@ VERBS_EXPORT int ibv_cmd_query_context(ibv_context *context, ibv_command_buffer 
     if (!description)
         return description.error();
     context->num_comp_vectors = static_cast<int>(description->num_comp_vectors);
-    verbs_get_device(context->device)->core_support = description->core_support;
+    __atomic_store_n(&verbs_get_device(context->device)->core_support, description->core_support,
+                     __ATOMIC_RELAXED);
     return 0;
 }
 VERBS_EXPORT_ALSO(ibv_cmd_query_context, IBVERBS_PRIVATE_34);

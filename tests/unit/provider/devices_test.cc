@@ -48,6 +48,20 @@ void release(DeviceArray array)
         device_unref(*verbs_get_device(array.devices.get()[i]));
 }
 
+/// What the plugin `curious` found when its constructor listed devices.
+size_t found_by_plugin = SIZE_MAX;
+
+TEST_F(ProcessDevices, APluginMayListThemWhileItIsLoaded)
+{
+    setenv("IBV_DRIVERS", PLUGINS "/libcurious", 1);
+    tree->device("fake0", 0, "231:192");
+    Result<DeviceArray> list = list_devices();
+    ASSERT_TRUE(list);
+    EXPECT_EQ(list->count, 1u);
+    EXPECT_EQ(found_by_plugin, 1u);
+    release(std::move(*list));
+}
+
 TEST_F(ProcessDevices, WithoutUverbsThereIsNoList)
 {
     EXPECT_EQ(list_devices().error(), ENOSYS);
@@ -100,3 +114,13 @@ TEST_F(ProcessDevices, FromManyThreadsWhileDevicesComeAndGo)
 
 }  // namespace
 }  // namespace verbs::provider
+
+extern "C" __attribute__((visibility("default"))) void list_devices_from_plugin()
+{
+    using namespace verbs::provider;
+    using verbs::Result;
+    Result<DeviceArray> list = list_devices();
+    found_by_plugin = list ? list->count : 0;
+    if (list)
+        release(std::move(*list));
+}

@@ -48,6 +48,24 @@ protected:
         EXPECT_NE(output.find(text), std::string::npos) << output;
     }
 
+    /// Loads what `next` gives until it gives nothing.
+    template <class Next>
+    static void load_each(const Loader &loader, Next next)
+    {
+        while (NamedProvider *provider = next()) {
+            loader.load(*provider);
+            provider->tried = true;
+        }
+    }
+    static void load_for(const Loader &loader, uint32_t driver_id)
+    {
+        load_each(loader, [&] { return loader.next_for(driver_id); });
+    }
+    static void load_all(const Loader &loader)
+    {
+        load_each(loader, [&] { return loader.next(); });
+    }
+
     test::FakeTree tree_;
     Places places_;
 };
@@ -143,7 +161,7 @@ TEST_F(ProviderLoader, NamesThatSayWhichComeFirst)
     places_.provider_directories[1] = PLUGINS "/older";
     Loader loader;
     ASSERT_TRUE(loader.start(places_));
-    loader.load_for(RDMA_DRIVER_ERDMA);
+    load_for(loader, RDMA_DRIVER_ERDMA);
     std::string order;
     for (const Registration *driver = registered_drivers(); driver != nullptr; driver = driver->next)
         if (driver->ops->name != nullptr && strncmp(driver->ops->name, "erdma", 5) == 0)
@@ -161,14 +179,14 @@ TEST_F(ProviderLoader, LoadsWhatTheKernelDriverNeeds)
     Loader loader;
     ASSERT_TRUE(loader.start(places_));
     EXPECT_FALSE(is_registered("rxe"));
-    loader.load_for(RDMA_DRIVER_MLX5);
-    loader.load_for(RDMA_DRIVER_UNKNOWN);
-    loader.load_for(12345);
+    load_for(loader, RDMA_DRIVER_MLX5);
+    load_for(loader, RDMA_DRIVER_UNKNOWN);
+    load_for(loader, 12345);
     EXPECT_FALSE(is_registered("rxe"));
-    loader.load_for(RDMA_DRIVER_RXE);
+    load_for(loader, RDMA_DRIVER_RXE);
     EXPECT_TRUE(is_registered("rxe"));
     EXPECT_FALSE(is_registered("spare"));
-    loader.load_all();
+    load_all(loader);
     EXPECT_TRUE(is_registered("spare"));
 }
 
@@ -179,6 +197,7 @@ TEST_F(ProviderLoader, TheEnvironmentComesFirst)
     places_.environment = PLUGINS "/libpreferred";
     Loader loader;
     ASSERT_TRUE(loader.start(places_));
+    load_each(loader, [&] { return loader.next_of_environment(); });
     EXPECT_TRUE(is_registered("preferred"));
     EXPECT_FALSE(is_registered("siw"));
 }
@@ -193,8 +212,8 @@ TEST_F(ProviderLoader, TriesEachOnce)
     Loader loader;
     ASSERT_TRUE(loader.start(places_));
     testing::internal::CaptureStderr();
-    loader.load_all();
-    loader.load_all();
+    load_all(loader);
+    load_all(loader);
     expect_line(testing::internal::GetCapturedStderr(), "libbroken" ENDING);
 }
 
@@ -204,7 +223,7 @@ TEST_F(ProviderLoader, APathIsNamedAfterItsFile)
     places_.config_directories[0] = tree_.root();
     Loader loader;
     ASSERT_TRUE(loader.start(places_));
-    loader.load_for(RDMA_DRIVER_SIW);
+    load_for(loader, RDMA_DRIVER_SIW);
     EXPECT_TRUE(is_registered("siw"));
 }
 

@@ -14,6 +14,10 @@ static const struct verbs_device_ops ops = {.name = NAME, .match_table = table};
 __attribute__((constructor)) static void start(void)
 {
     REGISTER(&ops);
+#ifdef CALLS
+    void CALLS(void);
+    CALLS();
+#endif
 }
 #else
 int registers_nothing = 1;
