@@ -118,6 +118,7 @@ VERBS_EXPORT int ibv_rereg_mr(ibv_mr *mr, int flags, ibv_pd *pd, void *addr, siz
     bool changes_translation = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
     if (verbs_get_mr(mr)->mr_type != IBV_MR_TYPE_MR || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0 ||
         (changes_translation && (length == 0 || addr == nullptr)) ||
+        ((flags & IBV_REREG_MR_CHANGE_PD) != 0 && pd == nullptr) ||
         (access != 0 && (flags & IBV_REREG_MR_CHANGE_ACCESS) == 0))
         return refuse(IBV_REREG_MR_ERR_INPUT, EINVAL);
 

@@ -34,6 +34,9 @@ int create(ibv_context *context, verbs_qp &vqp, ibv_qp_init_attr_ex &attr,
     auto has = [&attr](ibv_qp_init_attr_mask bit) { return (attr.comp_mask & bit) != 0; };
     if (!has(IBV_QP_INIT_ATTR_PD) && !has(IBV_QP_INIT_ATTR_XRCD))
         return creation_error(EINVAL);
+    if ((has(IBV_QP_INIT_ATTR_PD) && attr.pd == nullptr) ||
+        (has(IBV_QP_INIT_ATTR_XRCD) && attr.xrcd == nullptr))
+        return creation_error(EINVAL);
 
     ibv_pd *pd = has(IBV_QP_INIT_ATTR_PD) ? attr.pd : nullptr;
     auto *xrcd = has(IBV_QP_INIT_ATTR_XRCD) ? reinterpret_cast<verbs_xrcd *>(attr.xrcd) : nullptr;
@@ -129,7 +132,7 @@ VERBS_EXPORT int ibv_cmd_open_qp(ibv_context *context, verbs_qp *vqp, int vqp_si
     constexpr uint32_t kNeeded = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE;
     if (attr->comp_mask >= IBV_QP_OPEN_ATTR_RESERVED)
         return creation_error(EOPNOTSUPP);
-    if ((attr->comp_mask & kNeeded) != kNeeded)
+    if ((attr->comp_mask & kNeeded) != kNeeded || attr->xrcd == nullptr)
         return creation_error(EINVAL);
     auto *xrcd = reinterpret_cast<verbs_xrcd *>(attr->xrcd);
     verbs::Result<verbs::uverbs::QpInfo> info = verbs::uverbs::qp_open(
@@ -160,6 +163,9 @@ VERBS_EXPORT_ALSO(ibv_cmd_open_qp, IBVERBS_PRIVATE_34);
 VERBS_EXPORT int ibv_cmd_query_qp(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask, ibv_qp_init_attr *init_attr,
                                   struct ibv_query_qp *cmd, size_t cmd_size)
 {
+    constexpr int kKnown = (IBV_QP_RATE_LIMIT << 1) - 1;
+    if ((attr_mask & ~kKnown) != 0)
+        return EOPNOTSUPP;
     verbs::Status status =
         verbs::uverbs::qp_query(channel(qp->context), qp->handle, attr_mask, *attr, *init_attr,
                                 verbs::provider_api::driver_data(cmd, cmd_size));

@@ -59,9 +59,11 @@ VERBS_EXPORT int ibv_cmd_create_srq_ex(ibv_context *context, verbs_srq *vsrq, ib
         return creation_error(EOPNOTSUPP);
     auto has = [attr_ex](uint32_t bits) { return (attr_ex->comp_mask & bits) == bits; };
     ibv_srq_type type = has(IBV_SRQ_INIT_ATTR_TYPE) ? attr_ex->srq_type : IBV_SRQT_BASIC;
-    if (!has(IBV_SRQ_INIT_ATTR_PD) ||
-        (type == IBV_SRQT_XRC && !has(IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ)) ||
-        (type == IBV_SRQT_TM && !has(IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_TM)))
+    const bool has_pd = has(IBV_SRQ_INIT_ATTR_PD) && attr_ex->pd != nullptr;
+    const bool has_cq = has(IBV_SRQ_INIT_ATTR_CQ) && attr_ex->cq != nullptr;
+    const bool has_xrcd = has(IBV_SRQ_INIT_ATTR_XRCD) && attr_ex->xrcd != nullptr;
+    if (!has_pd || (type == IBV_SRQT_XRC && !(has_xrcd && has_cq)) ||
+        (type == IBV_SRQT_TM && !(has_cq && has(IBV_SRQ_INIT_ATTR_TM))))
         return creation_error(EINVAL);
 
     verbs::uverbs::SrqRequest request = {.user_handle = verbs::provider_api::user_handle(vsrq),
@@ -72,7 +74,7 @@ VERBS_EXPORT int ibv_cmd_create_srq_ex(ibv_context *context, verbs_srq *vsrq, ib
                                          .async_fd = context->async_fd,
                                          .type = type};
     verbs_xrcd *xrcd = nullptr;
-    ibv_cq *cq = type != IBV_SRQT_BASIC && has(IBV_SRQ_INIT_ATTR_CQ) ? attr_ex->cq : nullptr;
+    ibv_cq *cq = type != IBV_SRQT_BASIC && has_cq ? attr_ex->cq : nullptr;
     if (type == IBV_SRQT_XRC) {
         xrcd = reinterpret_cast<verbs_xrcd *>(attr_ex->xrcd);
         request.xrcd_handle = xrcd->handle;

@@ -3,6 +3,7 @@
 #include "qp.hh"
 
 #include <cstring>
+#include <utility>
 
 #include "context.hh"
 #include "extended.hh"
@@ -65,7 +66,10 @@ ibv_qp *qp_create(ibv_pd *pd, ibv_qp_init_attr *attr)
 
 ibv_qp *qp_create_ex(ibv_context *context, ibv_qp_init_attr_ex *attr)
 {
-    if ((attr->comp_mask & ~uint32_t{IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS}) != 0)
+    constexpr uint32_t kKnown =
+        IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+    const bool has_flags = (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 && attr->create_flags != 0;
+    if ((attr->comp_mask & ~kKnown) != 0 || has_flags)
         return null_with(EOPNOTSUPP);
     if ((attr->comp_mask & IBV_QP_INIT_ATTR_PD) == 0)
         return null_with(EINVAL);
@@ -79,8 +83,12 @@ ibv_qp *qp_create_ex(ibv_context *context, ibv_qp_init_attr_ex *attr)
         return nullptr;
     struct ibv_create_qp command {};
     Extended<ib_uverbs_create_qp_resp, rxe_create_qp_resp> response;
+    // No flags is what the plain command has.
+    const uint32_t asked =
+        std::exchange(attr->comp_mask, attr->comp_mask & ~uint32_t{IBV_QP_INIT_ATTR_CREATE_FLAGS});
     int error = ibv_cmd_create_qp_ex(context, &qp->verbs, attr, &command, sizeof(command), response.core(),
                                      response.size());
+    attr->comp_mask = asked;
     if (error != 0)
         return null_with(error);
     error = rings_init(*qp, response.driver(), attr->cap);

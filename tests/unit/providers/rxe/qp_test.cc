@@ -62,6 +62,7 @@ TEST_F(QpTest, RefusesWhatRxeHasNot)
     attr.qp_type = IBV_QPT_RC;
     attr.pd = pd_;
     attr.send_ops_flags = IBV_QP_EX_WITH_SEND;
+    attr.create_flags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
     for (uint32_t bit = 1; bit < 12; ++bit) {
         const uint32_t mask = 1U << bit;
         if (mask == IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
@@ -76,6 +77,19 @@ TEST_F(QpTest, RefusesWhatRxeHasNot)
     EXPECT_EQ(ops().create_qp_ex(&context_->context, &attr), nullptr);
     EXPECT_EQ(errno, EINVAL);
     EXPECT_EQ(kernel_.count("create_qp"), 0);
+}
+
+TEST_F(QpTest, NoCreateFlagsAreNoDemand)
+{
+    ibv_qp_init_attr_ex attr{};
+    attr.send_cq = attr.recv_cq = cq_;
+    attr.qp_type = IBV_QPT_RC;
+    attr.pd = pd_;
+    attr.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS;
+    ibv_qp *qp = ops().create_qp_ex(&context_->context, &attr);
+    ASSERT_NE(qp, nullptr);
+    EXPECT_EQ(attr.comp_mask, uint32_t{IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS});
+    EXPECT_EQ(ops().destroy_qp(qp), 0);
 }
 
 TEST_F(QpTest, FailsWithoutLeftovers)
