@@ -1,64 +1,66 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The verbs log: reads its environment once, writes each line with one system call.
+// The verbs log: reads its environment once, writes each line with one call of write.
 #include "base/log.hh"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "base/result.hh"
+#include "base/unique_fd.hh"
 
 namespace verbs {
 namespace {
 
-/// Where and how much to log, packed so that it is read and published in one piece: level + 1 above, fd below.
-/// Zero: the environment was not read yet. Two threads that race to read it find the same.
-std::atomic<uint64_t> settings{0};
+/// What the environment asks for, read once.
+pthread_once_t once = PTHREAD_ONCE_INIT;
+unsigned wanted_level;
+char file[PATH_MAX];
 
-constexpr uint64_t pack(unsigned level, int fd)
+/// VERBS_LOG_FILE as an absolute path, so that it stays one file when the program changes its directory.
+bool read_path(char (&path)[PATH_MAX])
 {
-    return uint64_t{level + 1} << 32 | static_cast<uint32_t>(fd);
-}
-
-uint64_t read_environment()
-{
-    const char *level_text = secure_getenv("VERBS_LOG_LEVEL");
-    if (level_text == nullptr)
-        return pack(0, STDERR_FILENO);
-    long level = std::clamp(std::strtol(level_text, nullptr, 10), 0L, static_cast<long>(LogLevel::kDebug));
-
-    int fd = STDERR_FILENO;
-    if (const char *path = secure_getenv("VERBS_LOG_FILE"); level > 0 && path != nullptr) {
-        int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-        if (file >= 0)
-            fd = file;
+    const char *name = secure_getenv("VERBS_LOG_FILE");
+    if (name == nullptr || name[0] == '\0')
+        return false;
+    size_t used = 0;
+    if (name[0] != '/') {
+        if (getcwd(path, sizeof path - 1) == nullptr)
+            return false;
+        used = strlen(path);
+        path[used++] = '/';
     }
-    return pack(static_cast<unsigned>(level), fd);
+    const size_t length = strlen(name) + 1;
+    if (used + length > sizeof path)
+        return false;
+    memcpy(path + used, name, length);
+    return true;
 }
 
-uint64_t current_settings()
+void read_environment()
 {
-    uint64_t now = settings.load(std::memory_order_acquire);
-    if (now != 0)
-        return now;
     ErrnoGuard keep;
-    uint64_t fresh = read_environment();
-    if (settings.compare_exchange_strong(now, fresh, std::memory_order_acq_rel))
-        return fresh;
-    if (int fd = static_cast<int>(static_cast<uint32_t>(fresh)); fd != STDERR_FILENO)
-        close(fd);
-    return now;
+    const char *text = secure_getenv("VERBS_LOG_LEVEL");
+    if (text == nullptr)
+        return;
+    wanted_level = static_cast<unsigned>(
+        std::clamp(std::strtol(text, nullptr, 10), 0L, static_cast<long>(LogLevel::kDebug)));
+    if (char path[PATH_MAX]; wanted_level > 0 && read_path(path))
+        memcpy(file, path, strlen(path) + 1);
 }
 
 }  // namespace
 
 bool log_enabled(LogLevel level)
 {
-    return static_cast<unsigned>(level) + 1 <= current_settings() >> 32;
+    pthread_once(&once, read_environment);
+    return static_cast<unsigned>(level) <= wanted_level;
 }
 
 void log_args(LogLevel level, const char *format, va_list args)
@@ -75,7 +77,11 @@ void log_args(LogLevel level, const char *format, va_list args)
     size_t length = std::min(static_cast<size_t>(used + text), sizeof line - 2);
     if (line[length - 1] != '\n')
         line[length++] = '\n';
-    ssize_t ignored = write(static_cast<int>(static_cast<uint32_t>(current_settings())), line, length);
+    // Opened for each line: a descriptor that is kept is the program's own file once it has closed all that it did not
+    // open.
+    UniqueFd log_file(file[0] != '\0' ? open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0644)
+                                      : -1);
+    ssize_t ignored = write(log_file ? log_file.get() : STDERR_FILENO, line, length);
     static_cast<void>(ignored);  // there is no one left to tell
 }
 
