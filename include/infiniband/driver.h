@@ -120,7 +120,13 @@ static __inline__ struct verbs_device *verbs_get_device(const struct ibv_device 
 
 /* ---- objects that are larger inside than verbs.h shows ---- */
 
-enum ibv_mr_type { IBV_MR_TYPE_MR, IBV_MR_TYPE_NULL_MR, IBV_MR_TYPE_IMPORTED_MR, IBV_MR_TYPE_DMABUF_MR };
+enum ibv_mr_type {
+    IBV_MR_TYPE_MR,
+    IBV_MR_TYPE_NULL_MR,
+    IBV_MR_TYPE_IMPORTED_MR,
+    IBV_MR_TYPE_DMABUF_MR,
+    IBV_MR_TYPE_DM_MR /* of device memory; the reference calls it IBV_MR_TYPE_MR */
+};
 
 struct verbs_mr {
     struct ibv_mr ibv_mr;
@@ -494,7 +500,14 @@ struct ibv_fd_arr {
     uint32_t count;
 };
 
-/* The provider's own memory for a CQ's entries; NULL for the driver's. */
+enum verbs_create_cq_cmd_flags {
+    VERBS_CREATE_CQ_CAN_LOSE_TIMESTAMPS =
+        1 << 0,                            /* old kernels, whose plain command has none, may do without */
+    VERBS_CREATE_CQ_BUFFER_VA = 1 << 1,    /* prov_attr has memory of this process */
+    VERBS_CREATE_CQ_BUFFER_DMABUF = 1 << 2 /* prov_attr has a dma-buf */
+};
+
+/* The provider's own memory for a CQ's entries, as the flags say. */
 struct verbs_create_cq_prov_attr {
     struct {
         uint64_t length;
@@ -508,7 +521,8 @@ struct verbs_create_cq_prov_attr {
     } buffer;
 };
 
-/* Sets cmd_fd's context up in the kernel; fills async_fd and num_comp_vectors. */
+/* Sets cmd_fd's context up in the kernel; fills async_fd and num_comp_vectors. fds: NULL, or files that the driver wants
+ * with it: EOPNOTSUPP on kernels without the ioctl. */
 int ibv_cmd_get_context(struct verbs_context *vctx, struct ibv_get_context *cmd, size_t cmd_size,
                         struct ibv_fd_arr *fds, struct ib_uverbs_get_context_resp *resp, size_t resp_size);
 
@@ -524,6 +538,9 @@ int ibv_cmd_query_context(struct ibv_context *context, struct ibv_command_buffer
 int ibv_cmd_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *port_attr,
                        struct ibv_query_port *cmd, size_t cmd_size);
 
+/* EOPNOTSUPP on kernels that cannot tell. */
+int ibv_cmd_query_port_speed(struct ibv_context *context, uint32_t port_num, uint64_t *port_speed);
+
 int ibv_cmd_alloc_pd(struct ibv_context *context, struct ibv_pd *pd, struct ibv_alloc_pd *cmd,
                      size_t cmd_size, struct ib_uverbs_alloc_pd_resp *resp, size_t resp_size);
 int ibv_cmd_dealloc_pd(struct ibv_pd *pd);
@@ -531,6 +548,12 @@ int ibv_cmd_dealloc_pd(struct ibv_pd *pd);
 int ibv_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t hca_va, int access,
                    struct verbs_mr *vmr, struct ibv_reg_mr *cmd, size_t cmd_size,
                    struct ib_uverbs_reg_mr_resp *resp, size_t resp_size);
+/*
+ * Memory of this process or a dma-buf, with a DMA handle (a verbs_dmah) where attr has one; the library has replaced
+ * an ibv_buf by where its memory is. EINVAL for members that do not go together, EOPNOTSUPP for DMA handles on older
+ * kernels. Without one any kernel does that ibv_cmd_reg_mr or ibv_cmd_reg_dmabuf_mr works on.
+ */
+int ibv_cmd_reg_mr_ex(struct ibv_pd *pd, struct verbs_mr *vmr, struct ibv_mr_init_attr *attr);
 int ibv_cmd_rereg_mr(struct verbs_mr *vmr, uint32_t flags, void *addr, size_t length, uint64_t hca_va,
                      int access, struct ibv_pd *pd, struct ibv_rereg_mr *cmd, size_t cmd_size,
                      struct ib_uverbs_rereg_mr_resp *resp, size_t resp_size);
@@ -547,6 +570,22 @@ int ibv_cmd_reg_dm_mr(struct ibv_pd *pd, struct verbs_dm *dm, uint64_t offset, s
 int ibv_cmd_alloc_dm(struct ibv_context *context, const struct ibv_alloc_dm_attr *dm_attr,
                      struct verbs_dm *dm, struct ibv_command_buffer *link);
 int ibv_cmd_free_dm(struct verbs_dm *dm);
+/* A new dma-buf descriptor for what mmap of the device gives at page `pgoff`; -1 and errno. */
+int ibv_cmd_export_dmabuf_fd(struct ibv_context *context, off_t pgoff);
+
+/* EOPNOTSUPP on kernels without DMA handles. */
+int ibv_cmd_alloc_dmah(struct ibv_context *context, struct verbs_dmah *dmah, struct ibv_dmah_init_attr *attr);
+int ibv_cmd_free_dmah(struct verbs_dmah *dmah);
+
+/*
+ * Memory that a confidential guest shares with its host, for alloc_buf: the heap (NULL and errno where the kernel has
+ * none), zeroed memory with its dma-buf (NULL and errno), and both given back.
+ */
+struct ibv_dmabuf_heap;
+struct ibv_dmabuf_heap *ibv_dmabuf_heap_cc_shared_init(void);
+void ibv_dmabuf_heap_destroy(struct ibv_dmabuf_heap *heap);
+void *ibv_dmabuf_heap_alloc(struct ibv_dmabuf_heap *heap, size_t size, int *dmabuf_fd);
+void ibv_dmabuf_heap_free(void *addr, size_t size, int dmabuf_fd);
 
 int ibv_cmd_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type, struct ibv_mw *mw, struct ibv_alloc_mw *cmd,
                      size_t cmd_size, struct ib_uverbs_alloc_mw_resp *resp, size_t resp_size);
@@ -555,12 +594,18 @@ int ibv_cmd_dealloc_mw(struct ibv_mw *mw);
 int ibv_cmd_create_cq(struct ibv_context *context, int cqe, struct ibv_comp_channel *channel, int comp_vector,
                       struct ibv_cq *cq, struct ibv_create_cq *cmd, size_t cmd_size,
                       struct ib_uverbs_create_cq_resp *resp, size_t resp_size);
-/* cmd_flags: IBV_CREATE_CQ_EX_* of the kernel (enum ib_uverbs_ex_create_cq_flags), beside those of cq_attr.
- */
+/* cmd_flags: enum verbs_create_cq_cmd_flags; prov_attr may be NULL where they name no buffer. */
 int ibv_cmd_create_cq_ex(struct ibv_context *context, const struct ibv_cq_init_attr_ex *cq_attr,
                          struct verbs_create_cq_prov_attr *prov_attr, struct verbs_cq *cq,
                          struct ibv_create_cq_ex *cmd, size_t cmd_size,
                          struct ib_uverbs_ex_create_cq_resp *resp, size_t resp_size, uint32_t cmd_flags);
+/* The same with attributes of the driver, which only kernels with ioctl take: EOPNOTSUPP without. So it is with a
+ * buffer. */
+int ibv_cmd_create_cq_ex2(struct ibv_context *context, const struct ibv_cq_init_attr_ex *cq_attr,
+                          struct verbs_create_cq_prov_attr *prov_attr, struct verbs_cq *cq,
+                          struct ibv_create_cq_ex *cmd, size_t cmd_size,
+                          struct ib_uverbs_ex_create_cq_resp *resp, size_t resp_size, uint32_t cmd_flags,
+                          struct ibv_command_buffer *driver);
 int ibv_cmd_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int ibv_cmd_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 int ibv_cmd_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr, struct ibv_modify_cq *cmd,
@@ -659,6 +704,21 @@ int ibv_cmd_create_counters(struct ibv_context *context, struct ibv_counters_ini
 int ibv_cmd_read_counters(struct verbs_counters *vcounters, uint64_t *counters_value, uint32_t ncounters,
                           uint32_t flags, struct ibv_command_buffer *link);
 int ibv_cmd_destroy_counters(struct verbs_counters *vcounters);
+
+/* EOPNOTSUPP on kernels without completion counters. */
+int ibv_cmd_query_comp_cntr_caps(struct ibv_context *context, struct ibv_comp_cntr_caps *caps,
+                                 size_t caps_size);
+int ibv_cmd_create_comp_cntr(struct ibv_context *context, struct ibv_comp_cntr *comp_cntr,
+                             struct ibv_command_buffer *link);
+int ibv_cmd_destroy_comp_cntr(struct ibv_comp_cntr *comp_cntr);
+int ibv_cmd_set_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t value);
+int ibv_cmd_set_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t value);
+int ibv_cmd_inc_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t amount);
+int ibv_cmd_inc_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t amount);
+int ibv_cmd_read_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t *value);
+int ibv_cmd_read_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t *value);
+int ibv_cmd_qp_attach_comp_cntr(struct ibv_qp *qp, struct ibv_comp_cntr *comp_cntr,
+                                struct ibv_qp_attach_comp_cntr_attr *attr);
 
 #ifdef __cplusplus
 }

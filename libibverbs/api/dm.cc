@@ -12,6 +12,11 @@ VERBS_EXPORT ibv_dm *ibv_import_dm(ibv_context *context, uint32_t dm_handle)
     return ops(context).import_dm(context, dm_handle);
 }
 
+VERBS_EXPORT int ibv_dm_export_dmabuf_fd(ibv_dm *dm)
+{
+    return ops(dm->context).dm_export_dmabuf_fd(dm);
+}
+
 VERBS_EXPORT void ibv_unimport_dm(ibv_dm *dm)
 {
     ops(dm->context).unimport_dm(dm);

@@ -53,15 +53,25 @@ bool is_pinned(int access)
     return (access & IBV_ACCESS_ON_DEMAND) == 0;
 }
 
-ibv_mr *register_memory(ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access)
+void fill(ibv_mr &mr, ibv_pd &pd, void *addr, size_t length)
+{
+    mr.context = pd.context;
+    mr.pd = &pd;
+    mr.addr = addr;
+    mr.length = length;
+}
+
+/// `register_it` registers memory of this process, which is kept out of children first, where it will be pinned. It gets the
+/// access flags that the kernel takes.
+template <class Register>
+ibv_mr *register_protected(ibv_pd *pd, void *addr, size_t length, unsigned access, Register register_it)
 {
     bool pinned = is_pinned(static_cast<int>(access));
     if (pinned) {
         if (Status status = verbs::fork::dontfork_range(addr, length); !status)
             return verbs::null_with(status.error());
     }
-    ibv_mr *mr =
-        ops(pd->context).reg_mr(pd, addr, length, iova, static_cast<int>(accepted_access(pd, access)));
+    ibv_mr *mr = register_it(static_cast<int>(accepted_access(pd, access)));
     if (mr == nullptr) {
         verbs::ErrnoGuard keep;
         if (pinned)
@@ -69,11 +79,37 @@ ibv_mr *register_memory(ibv_pd *pd, void *addr, size_t length, uint64_t iova, un
         explain_failure(pd, length, errno);
         return nullptr;
     }
-    mr->context = pd->context;
-    mr->pd = pd;
-    mr->addr = addr;
-    mr->length = length;
+    fill(*mr, *pd, addr, length);
     return mr;
+}
+
+ibv_mr *register_memory(ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access)
+{
+    return register_protected(pd, addr, length, access, [=](int accepted) {
+        return ops(pd->context).reg_mr(pd, addr, length, iova, accepted);
+    });
+}
+
+/// Says where the memory of a buffer is in place of naming the buffer; EINVAL where the rest does not go with it.
+Status replace_buffer(const ibv_pd *pd, ibv_mr_init_attr &attr)
+{
+    const ibv_buf &buf = *attr.buf;
+    constexpr uint64_t kExcluded = IBV_REG_MR_MASK_FD | IBV_REG_MR_MASK_FD_OFFSET;
+    if ((attr.comp_mask & IBV_REG_MR_MASK_ADDR) == 0 || (attr.comp_mask & kExcluded) != 0 || buf.pd != pd)
+        return EINVAL;
+    uint64_t offset = reinterpret_cast<uintptr_t>(attr.addr) - reinterpret_cast<uintptr_t>(buf.addr);
+    if (attr.addr < buf.addr || offset > buf.size || attr.length > buf.size - offset)
+        return EINVAL;
+    attr.comp_mask &= ~uint64_t{IBV_REG_MR_MASK_BUF};
+    if (buf.dmabuf_fd < 0)
+        return {};
+    if ((attr.comp_mask & IBV_REG_MR_MASK_IOVA) != 0)
+        return EINVAL;
+    attr.comp_mask ^= IBV_REG_MR_MASK_ADDR | kExcluded | IBV_REG_MR_MASK_IOVA;
+    attr.fd = buf.dmabuf_fd;
+    attr.fd_offset = offset;
+    attr.iova = reinterpret_cast<uintptr_t>(attr.addr);
+    return {};
 }
 
 }  // namespace
@@ -102,10 +138,29 @@ VERBS_EXPORT ibv_mr *ibv_reg_dmabuf_mr(ibv_pd *pd, uint64_t offset, size_t lengt
     ibv_mr *mr = ops(pd->context).reg_dmabuf_mr(pd, offset, length, iova, fd, access);
     if (mr == nullptr)
         return nullptr;
-    mr->context = pd->context;
-    mr->pd = pd;
-    mr->addr = reinterpret_cast<void *>(static_cast<uintptr_t>(offset));
-    mr->length = length;
+    fill(*mr, *pd, reinterpret_cast<void *>(static_cast<uintptr_t>(offset)), length);
+    return mr;
+}
+
+VERBS_EXPORT ibv_mr *ibv_reg_mr_ex(ibv_pd *pd, ibv_mr_init_attr *mr_init_attr)
+{
+    ibv_mr_init_attr attr = *mr_init_attr;
+    bool of_buffer = (attr.comp_mask & IBV_REG_MR_MASK_BUF) != 0;
+    if (of_buffer) {
+        if (Status status = replace_buffer(pd, attr); !status)
+            return verbs::null_with(status.error());
+    }
+    if ((attr.comp_mask & IBV_REG_MR_MASK_ADDR) != 0)
+        return register_protected(pd, attr.addr, attr.length, static_cast<unsigned>(attr.access),
+                                  [&](int accepted) {
+                                      attr.access = accepted;
+                                      return ops(pd->context).reg_mr_ex(pd, &attr);
+                                  });
+    ibv_mr *mr = ops(pd->context).reg_mr_ex(pd, &attr);
+    if (mr != nullptr)
+        fill(*mr, *pd,
+             of_buffer ? attr.addr : reinterpret_cast<void *>(static_cast<uintptr_t>(attr.fd_offset)),
+             attr.length);
     return mr;
 }
 

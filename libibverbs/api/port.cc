@@ -18,3 +18,8 @@ VERBS_EXPORT int ibv_query_port(ibv_context *context, uint8_t port_num, _compat_
         std::memcpy(port_attr, &whole, 48);  // ABI-frozen
     return error;
 }
+
+VERBS_EXPORT int ibv_query_port_speed(ibv_context *context, uint32_t port_num, uint64_t *port_speed)
+{
+    return verbs::provider::ops(context).query_port_speed(context, port_num, port_speed);
+}

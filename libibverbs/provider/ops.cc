@@ -27,6 +27,23 @@ struct Unsupported<Answer (*)(Arguments...)> {
     }
 };
 
+/// What providers without DMA handles can do with the rest of the attributes: their plain ops have it all.
+ibv_mr *register_plainly(ibv_pd *pd, ibv_mr_init_attr *attr)
+{
+    const verbs_context_ops &plain = ops(pd->context);
+    switch (attr->comp_mask) {
+        case IBV_REG_MR_MASK_ADDR:
+            return plain.reg_mr(pd, attr->addr, attr->length, reinterpret_cast<uintptr_t>(attr->addr),
+                                attr->access);
+        case IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_IOVA:
+            return plain.reg_mr(pd, attr->addr, attr->length, attr->iova, attr->access);
+        case IBV_REG_MR_MASK_IOVA | IBV_REG_MR_MASK_FD | IBV_REG_MR_MASK_FD_OFFSET:
+            return plain.reg_dmabuf_mr(pd, attr->fd_offset, attr->length, attr->iova, attr->fd, attr->access);
+        default:
+            return null_with((attr->comp_mask & IBV_REG_MR_MASK_DMAH) != 0 ? EOPNOTSUPP : EINVAL);
+    }
+}
+
 constexpr verbs_context_ops make_default_ops()
 {
     verbs_context_ops ops = {
@@ -38,6 +55,8 @@ constexpr verbs_context_ops make_default_ops()
 #undef OP_EXTENDED
 #undef OP_DATA
     };
+    ops.dm_export_dmabuf_fd = [](ibv_dm *) { return minus_one_with(EOPNOTSUPP); };
+    ops.reg_mr_ex = register_plainly;
     ops.query_qp_data_in_order = [](ibv_qp *, ibv_wr_opcode, uint32_t) { return 0; };
     return ops;
 }

@@ -9,6 +9,7 @@
 
 #include "base/result.hh"
 #include "uverbs/attributes.hh"
+#include "uverbs/channel.hh"
 
 namespace verbs::provider_api {
 
@@ -59,6 +60,13 @@ inline int creation_error(int error)
 inline int destroy_error(Status status)
 {
     return status.error() == EIO && verbs_allow_disassociate_destroy ? 0 : status.error();
+}
+
+/// The error of a command that came with release 46 or later: that the kernel does not know it (two errno values say so) is
+/// the EOPNOTSUPP that verbs promise.
+inline int newer_error(Status status)
+{
+    return uverbs::Channel::is_refusal(status) ? EOPNOTSUPP : status.error();
 }
 
 /// What the kernel gives back in events for an object: its address in this process.

@@ -30,10 +30,10 @@ void *context_alloc(const provider::Layout &layout, ibv_device &device, int cmd_
 }
 
 int context_get(ibv_context &context, struct ibv_get_context *cmd, size_t cmd_size,
-                ib_uverbs_get_context_resp *resp, size_t resp_size)
+                std::span<const int> files, ib_uverbs_get_context_resp *resp, size_t resp_size)
 {
     Result<uverbs::ContextInfo> info =
-        uverbs::context_get(channel(&context), driver_data(cmd, cmd_size, resp, resp_size));
+        uverbs::context_get(channel(&context), driver_data(cmd, cmd_size, resp, resp_size), files);
     if (!info)
         return creation_error(info.error());
     context.async_fd = info->async_fd.release();
@@ -73,9 +73,12 @@ VERBS_EXPORT void verbs_set_ops(verbs_context *vctx, const verbs_context_ops *op
 }
 
 VERBS_EXPORT int ibv_cmd_get_context(verbs_context *vctx, struct ibv_get_context *cmd, size_t cmd_size,
-                                     ibv_fd_arr * /*fds*/, ib_uverbs_get_context_resp *resp, size_t resp_size)
+                                     ibv_fd_arr *fds, ib_uverbs_get_context_resp *resp, size_t resp_size)
 {
-    return verbs::provider_api::context_get(vctx->context, cmd, cmd_size, resp, resp_size);
+    std::span<const int> files;
+    if (fds != nullptr)
+        files = {fds->arr, fds->count};
+    return verbs::provider_api::context_get(vctx->context, cmd, cmd_size, files, resp, resp_size);
 }
 
 VERBS_EXPORT void __verbs_log(verbs_context *ctx, uint32_t level, const char *fmt, ...)

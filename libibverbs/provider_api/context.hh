@@ -5,6 +5,7 @@
 #include <infiniband/driver.h>
 
 #include <cstdarg>
+#include <span>
 
 #include "provider/layouts/layout.hh"
 
@@ -16,7 +17,7 @@ void *context_alloc(const provider::Layout &layout, ibv_device &device, int cmd_
 
 /// ibv_cmd_get_context.
 int context_get(ibv_context &context, struct ibv_get_context *cmd, size_t cmd_size,
-                ib_uverbs_get_context_resp *resp, size_t resp_size);
+                std::span<const int> files, ib_uverbs_get_context_resp *resp, size_t resp_size);
 
 /// __verbs_log; no context where there is none yet.
 void context_log(const ibv_context *context, uint32_t level, const char *format, va_list args)

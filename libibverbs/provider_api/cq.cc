@@ -4,6 +4,8 @@
 
 #include <infiniband/driver.h>
 
+#include <optional>
+
 #include "base/export.hh"
 #include "provider/context.hh"
 #include "provider_api/command.hh"
@@ -14,15 +16,39 @@ using verbs::provider_api::creation_error;
 namespace {
 
 int create(ibv_context *context, const verbs::uverbs::CqRequest &request, ibv_cq &cq,
-           const verbs::uverbs::DriverData &driver)
+           const verbs::uverbs::DriverData &driver, ibv_command_buffer *attributes = nullptr)
 {
-    verbs::Result<verbs::uverbs::CqInfo> info = verbs::uverbs::cq_create(channel(context), request, driver);
-    if (!info)
-        return creation_error(info.error());
+    verbs::Result<verbs::uverbs::CqInfo> info =
+        verbs::uverbs::cq_create(channel(context), request, driver, attributes);
+    if (!info) {
+        bool is_newer = request.buffer || attributes != nullptr;
+        return creation_error(is_newer ? verbs::provider_api::newer_error(info.status()) : info.error());
+    }
     cq.context = context;
     cq.handle = info->handle;
     cq.cqe = static_cast<int>(info->cqe);
     return 0;
+}
+
+/// The memory that the provider has for the queue, if any; EINVAL where the flags and it do not go together.
+verbs::Result<std::optional<verbs::uverbs::CqBuffer>> buffer_of(const verbs_create_cq_prov_attr *prov_attr,
+                                                                uint32_t cmd_flags)
+{
+    using verbs::uverbs::CqBuffer;
+    uint32_t kind = cmd_flags & (VERBS_CREATE_CQ_BUFFER_VA | VERBS_CREATE_CQ_BUFFER_DMABUF);
+    if (kind == 0)
+        return std::optional<CqBuffer>();
+    if (prov_attr == nullptr)
+        return verbs::Status(EINVAL);
+    const auto &buffer = prov_attr->buffer;
+    if (kind == VERBS_CREATE_CQ_BUFFER_VA)
+        return std::optional<CqBuffer>({.length = buffer.length, .address = buffer.ptr});
+    if (kind != VERBS_CREATE_CQ_BUFFER_DMABUF || buffer.dmabuf.fd < 0)
+        return verbs::Status(EINVAL);
+    return std::optional<CqBuffer>({.length = buffer.length,
+                                    .address = nullptr,
+                                    .dmabuf_fd = buffer.dmabuf.fd,
+                                    .dmabuf_offset = buffer.dmabuf.offset});
 }
 
 }  // namespace
@@ -53,11 +79,24 @@ VERBS_EXPORT int ibv_cmd_create_cq_ex(ibv_context *context, const ibv_cq_init_at
                                       struct ibv_create_cq_ex *cmd, size_t cmd_size,
                                       ib_uverbs_ex_create_cq_resp *resp, size_t resp_size, uint32_t cmd_flags)
 {
-    constexpr uint32_t kKnownMask = IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD;
-    if (prov_attr != nullptr || (cq_attr->comp_mask & ~kKnownMask) != 0)
-        return creation_error(EOPNOTSUPP);
+    return ibv_cmd_create_cq_ex2(context, cq_attr, prov_attr, cq, cmd, cmd_size, resp, resp_size, cmd_flags,
+                                 nullptr);
+}
 
-    uint32_t flags = cmd_flags;
+VERBS_EXPORT int ibv_cmd_create_cq_ex2(ibv_context *context, const ibv_cq_init_attr_ex *cq_attr,
+                                       verbs_create_cq_prov_attr *prov_attr, verbs_cq *cq,
+                                       struct ibv_create_cq_ex *cmd, size_t cmd_size,
+                                       ib_uverbs_ex_create_cq_resp *resp, size_t resp_size,
+                                       uint32_t cmd_flags, ibv_command_buffer *driver)
+{
+    constexpr uint32_t kKnownMask = IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD;
+    if ((cq_attr->comp_mask & ~kKnownMask) != 0)
+        return creation_error(EOPNOTSUPP);
+    verbs::Result<std::optional<verbs::uverbs::CqBuffer>> buffer = buffer_of(prov_attr, cmd_flags);
+    if (!buffer)
+        return creation_error(buffer.error());
+
+    uint32_t flags = 0;
     if ((cq_attr->wc_flags &
          (IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)) != 0)
         flags |= IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
@@ -70,8 +109,10 @@ VERBS_EXPORT int ibv_cmd_create_cq_ex(ibv_context *context, const ibv_cq_init_at
                    .comp_channel_fd = cq_attr->channel != nullptr ? cq_attr->channel->fd : -1,
                    .comp_vector = cq_attr->comp_vector,
                    .flags = flags,
-                   .async_fd = context->async_fd},
-                  cq->cq, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
+                   .async_fd = context->async_fd,
+                   .can_lose_timestamps = (cmd_flags & VERBS_CREATE_CQ_CAN_LOSE_TIMESTAMPS) != 0,
+                   .buffer = *buffer},
+                  cq->cq, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size), driver);
 }
 
 VERBS_EXPORT int ibv_cmd_resize_cq(ibv_cq *cq, int cqe, struct ibv_resize_cq *cmd, size_t cmd_size,

@@ -3,6 +3,7 @@
 #include "uverbs/mr.hh"
 
 #include <infiniband/driver.h>
+#include <unistd.h>
 
 #include "base/export.hh"
 #include "provider/context.hh"
@@ -46,6 +47,43 @@ VERBS_EXPORT int ibv_cmd_reg_mr(ibv_pd *pd, void *addr, size_t length, uint64_t 
     return 0;
 }
 VERBS_EXPORT_ALSO(ibv_cmd_reg_mr, IBVERBS_PRIVATE_34);
+
+VERBS_EXPORT int ibv_cmd_reg_mr_ex(ibv_pd *pd, verbs_mr *vmr, ibv_mr_init_attr *attr)
+{
+    verbs::uverbs::MrExRequest request = {.pd_handle = pd->handle,
+                                          .start = reinterpret_cast<uintptr_t>(attr->addr),
+                                          .length = attr->length,
+                                          .iova = attr->iova,
+                                          .access = static_cast<uint32_t>(attr->access),
+                                          .dmabuf_fd = std::nullopt,
+                                          .dmah_handle = std::nullopt};
+    switch (attr->comp_mask & ~uint64_t{IBV_REG_MR_MASK_DMAH}) {
+        case IBV_REG_MR_MASK_ADDR:
+            request.iova = request.start;
+            break;
+        case IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_IOVA: {
+            auto page_size = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+            if ((request.start ^ request.iova) % page_size != 0)
+                return creation_error(EINVAL);
+            break;
+        }
+        case IBV_REG_MR_MASK_IOVA | IBV_REG_MR_MASK_FD | IBV_REG_MR_MASK_FD_OFFSET:
+            request.start = attr->fd_offset;
+            request.dmabuf_fd = attr->fd;
+            break;
+        default:
+            return creation_error(EINVAL);
+    }
+    if ((attr->comp_mask & IBV_REG_MR_MASK_DMAH) != 0)
+        request.dmah_handle = reinterpret_cast<verbs_dmah *>(attr->dmah)->handle;
+    verbs::Result<verbs::uverbs::MrInfo> info = verbs::uverbs::mr_register_ex(channel(pd->context), request);
+    if (!info)
+        return creation_error(verbs::provider_api::newer_error(info.status()));
+    fill(*vmr, *pd, reinterpret_cast<void *>(request.start), attr->length, *info,
+         request.dmabuf_fd ? IBV_MR_TYPE_DMABUF_MR : IBV_MR_TYPE_MR);
+    vmr->access = attr->access;
+    return 0;
+}
 
 VERBS_EXPORT int ibv_cmd_rereg_mr(verbs_mr *vmr, uint32_t flags, void *addr, size_t length, uint64_t hca_va,
                                   int access, ibv_pd *pd, struct ibv_rereg_mr *cmd, size_t cmd_size,
@@ -97,7 +135,7 @@ VERBS_EXPORT int ibv_cmd_reg_dm_mr(ibv_pd *pd, verbs_dm *dm, uint64_t offset, si
                                                                               link);
     if (!info)
         return creation_error(info.error());
-    fill(*vmr, *pd, nullptr, length, *info, IBV_MR_TYPE_MR);
+    fill(*vmr, *pd, nullptr, length, *info, IBV_MR_TYPE_DM_MR);
     return 0;
 }
 VERBS_EXPORT_ALSO(ibv_cmd_reg_dm_mr, IBVERBS_PRIVATE_34);

@@ -47,7 +47,7 @@ VERBS_EXPORT_AS(verbs_log_34, __verbs_log, IBVERBS_PRIVATE_34);
 VERBS_EXPORT int ibv_cmd_get_context_34(abi_34::verbs_context *vctx, struct ibv_get_context *cmd,
                                         size_t cmd_size, ib_uverbs_get_context_resp *resp, size_t resp_size)
 {
-    return verbs::provider_api::context_get(vctx->context, cmd, cmd_size, resp, resp_size);
+    return verbs::provider_api::context_get(vctx->context, cmd, cmd_size, {}, resp, resp_size);
 }
 VERBS_EXPORT_AS(ibv_cmd_get_context_34, ibv_cmd_get_context, IBVERBS_PRIVATE_34);
 
@@ -68,7 +68,9 @@ VERBS_EXPORT int ibv_cmd_create_cq_ex_34(ibv_context *context, const ibv_cq_init
                                          ib_uverbs_ex_create_cq_resp *resp, size_t resp_size,
                                          uint32_t cmd_flags)
 {
-    return ibv_cmd_create_cq_ex(context, cq_attr, nullptr, cq, cmd, cmd_size, resp, resp_size, cmd_flags);
+    // The release knew no other flag.
+    return ibv_cmd_create_cq_ex(context, cq_attr, nullptr, cq, cmd, cmd_size, resp, resp_size,
+                                cmd_flags & VERBS_CREATE_CQ_CAN_LOSE_TIMESTAMPS);
 }
 VERBS_EXPORT_AS(ibv_cmd_create_cq_ex_34, ibv_cmd_create_cq_ex, IBVERBS_PRIVATE_34);
 

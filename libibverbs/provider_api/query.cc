@@ -138,6 +138,15 @@ VERBS_EXPORT int ibv_cmd_query_context(ibv_context *context, ibv_command_buffer 
 }
 VERBS_EXPORT_ALSO(ibv_cmd_query_context, IBVERBS_PRIVATE_34);
 
+VERBS_EXPORT int ibv_cmd_query_port_speed(ibv_context *context, uint32_t port_num, uint64_t *port_speed)
+{
+    verbs::Result<uint64_t> speed = verbs::uverbs::port_speed_query(channel(context), port_num);
+    if (!speed)
+        return verbs::provider_api::newer_error(speed.status());
+    *port_speed = *speed;
+    return 0;
+}
+
 VERBS_EXPORT int ibv_cmd_query_port(ibv_context *context, uint8_t port_num, ibv_port_attr *port_attr,
                                     struct ibv_query_port *cmd, size_t cmd_size)
 {

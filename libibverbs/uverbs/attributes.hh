@@ -48,10 +48,10 @@ public:
     Attributes &in_bytes(uint16_t id, const void *bytes, size_t size)
     {
         ib_uverbs_attr &attr = add(id, size);
-        if (size <= sizeof attr.data)
-            std::memcpy(&attr.data, bytes, size);
-        else
+        if (size > sizeof attr.data)
             attr.data = reinterpret_cast<uintptr_t>(bytes);
+        else if (size != 0)
+            std::memcpy(&attr.data, bytes, size);
         return *this;
     }
 

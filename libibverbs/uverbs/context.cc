@@ -15,13 +15,15 @@ constexpr Method kQueryPort = {UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_PORT};
 constexpr Method kQueryGidEntry = {UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_GID_ENTRY};
 constexpr Method kQueryGidTable = {UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_GID_TABLE};
 
-Status get_by_ioctl(Channel &channel, const DriverData &driver, ContextInfo &info)
+Status get_by_ioctl(Channel &channel, const DriverData &driver, std::span<const int> files, ContextInfo &info)
 {
-    Status status = Attributes<4>(kGetContext)
-                        .out(UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, info.num_comp_vectors)
-                        .out(UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, info.core_support)
-                        .driver(driver)
-                        .issue(channel);
+    Attributes<5> get(kGetContext);
+    get.out(UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, info.num_comp_vectors)
+        .out(UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, info.core_support)
+        .driver(driver);
+    if (!files.empty())
+        get.in_bytes(UVERBS_ATTR_GET_CONTEXT_FD_ARR, files.data(), files.size_bytes());
+    Status status = get.issue(channel);
     if (!status)
         return status;
     Attributes<1> alloc(kAsyncEventAlloc);
@@ -46,12 +48,12 @@ Status get_by_write(Channel &channel, const DriverData &driver, ContextInfo &inf
 
 }  // namespace
 
-Result<ContextInfo> context_get(Channel &channel, const DriverData &driver)
+Result<ContextInfo> context_get(Channel &channel, const DriverData &driver, std::span<const int> files)
 {
     ContextInfo info;
-    Status status = get_by_ioctl(channel, driver, info);
+    Status status = get_by_ioctl(channel, driver, files, info);
     if (Channel::is_refusal(status))
-        status = get_by_write(channel, driver, info);
+        status = !files.empty() ? Status(EOPNOTSUPP) : get_by_write(channel, driver, info);
     if (!status)
         return status;
     return info;
@@ -99,6 +101,18 @@ Status port_query(Channel &channel, uint8_t port_num, ib_uverbs_query_port_resp_
     ib_uverbs_query_port request = {};
     request.port_num = port_num;
     return write_command(channel, IB_USER_VERBS_CMD_QUERY_PORT, request, response.legacy_resp, driver);
+}
+
+Result<uint64_t> port_speed_query(Channel &channel, uint32_t port_num)
+{
+    uint64_t speed = 0;
+    Status status = Attributes<2>({UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_PORT_SPEED})
+                        .constant(UVERBS_ATTR_QUERY_PORT_SPEED_PORT_NUM, port_num)
+                        .out(UVERBS_ATTR_QUERY_PORT_SPEED_RESP, speed)
+                        .issue(channel);
+    if (!status)
+        return status;
+    return speed;
 }
 
 Status gid_query(Channel &channel, uint32_t port_num, uint32_t index, uint32_t flags,

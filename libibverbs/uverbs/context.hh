@@ -5,6 +5,8 @@
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
 
+#include <span>
+
 #include "base/result.hh"
 #include "base/unique_fd.hh"
 #include "uverbs/attributes.hh"
@@ -19,8 +21,9 @@ struct ContextInfo {
     uint64_t core_support = 0;  ///< enum ib_uverbs_core_support
 };
 
-/// Makes the channel's file a context; once per open file.
-Result<ContextInfo> context_get(Channel &channel, const DriverData &driver);
+/// Makes the channel's file a context; once per open file. `files` are descriptors that the driver wants with it, which
+/// only the ioctl can carry: EOPNOTSUPP on older kernels.
+Result<ContextInfo> context_get(Channel &channel, const DriverData &driver, std::span<const int> files = {});
 
 /// What the kernel says of a context that another process set up.
 struct ContextDescription {
@@ -41,6 +44,10 @@ Status device_query_ex(Channel &channel, ib_uverbs_ex_query_device_resp &respons
 /// The port query, with the parts that only the ioctl has zero where the kernel has just the write form.
 Status port_query(Channel &channel, uint8_t port_num, ib_uverbs_query_port_resp_ex &response,
                   const DriverData &driver);
+
+/// The port's speed over all lanes, in 100 Mbit/s. ioctl only: EPROTONOSUPPORT or ENOTTY on older kernels; EOPNOTSUPP from
+/// drivers without it.
+Result<uint64_t> port_speed_query(Channel &channel, uint32_t port_num);
 
 /// One entry of the GID table: ENODATA where it is empty. ioctl only: EPROTONOSUPPORT or ENOTTY on older kernels.
 Status gid_query(Channel &channel, uint32_t port_num, uint32_t index, uint32_t flags,

@@ -9,9 +9,21 @@ namespace {
 
 constexpr Method kCreate = {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE};
 
-Status create_by_ioctl(Channel &channel, const CqRequest &cq, const DriverData &driver, CqInfo &info)
+template <size_t kCapacity>
+void add_buffer(Attributes<kCapacity> &attributes, const CqBuffer &buffer)
 {
-    Attributes<10> attributes(kCreate);
+    if (buffer.dmabuf_fd < 0)
+        attributes.in(UVERBS_ATTR_CREATE_CQ_BUFFER_VA, uint64_t{reinterpret_cast<uintptr_t>(buffer.address)});
+    else
+        attributes.file(UVERBS_ATTR_CREATE_CQ_BUFFER_FD, buffer.dmabuf_fd)
+            .in(UVERBS_ATTR_CREATE_CQ_BUFFER_OFFSET, buffer.dmabuf_offset);
+    attributes.in(UVERBS_ATTR_CREATE_CQ_BUFFER_LENGTH, buffer.length);
+}
+
+Status create_by_ioctl(Channel &channel, const CqRequest &cq, const DriverData &driver,
+                       ibv_command_buffer *more, CqInfo &info)
+{
+    Attributes<13> attributes(kCreate);
     attributes.new_object(UVERBS_ATTR_CREATE_CQ_HANDLE)
         .out(UVERBS_ATTR_CREATE_CQ_RESP_CQE, info.cqe)
         .in(UVERBS_ATTR_CREATE_CQ_CQE, cq.cqe)
@@ -23,7 +35,9 @@ Status create_by_ioctl(Channel &channel, const CqRequest &cq, const DriverData &
         attributes.file(UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL, cq.comp_channel_fd);
     if (cq.flags != 0)
         attributes.in(UVERBS_ATTR_CREATE_CQ_FLAGS, cq.flags);
-    Status status = attributes.driver(driver).issue(channel);
+    if (cq.buffer)
+        add_buffer(attributes, *cq.buffer);
+    Status status = attributes.driver(driver).issue(channel, more);
     if (status)
         info.handle = attributes.result();
     return status;
@@ -58,15 +72,19 @@ Status create_by_extended_write(Channel &channel, const CqRequest &cq, const Dri
 
 }  // namespace
 
-Result<CqInfo> cq_create(Channel &channel, const CqRequest &cq, const DriverData &driver)
+Result<CqInfo> cq_create(Channel &channel, const CqRequest &cq, const DriverData &driver,
+                         ibv_command_buffer *attributes)
 {
+    bool by_ioctl_alone = attributes != nullptr || cq.buffer.has_value();
+    uint32_t needs_extended =
+        cq.can_lose_timestamps ? cq.flags & ~uint32_t{IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION} : cq.flags;
     CqInfo info;
     Status status(EPROTONOSUPPORT);
     if (channel.offers(kCreate))
-        status = create_by_ioctl(channel, cq, driver, info);
-    if (Channel::is_refusal(status)) {
-        status = cq.flags != 0 ? create_by_extended_write(channel, cq, driver, info)
-                               : create_by_plain_write(channel, cq, driver, info);
+        status = create_by_ioctl(channel, cq, driver, attributes, info);
+    if (Channel::is_refusal(status) && !by_ioctl_alone) {
+        status = needs_extended != 0 ? create_by_extended_write(channel, cq, driver, info)
+                                     : create_by_plain_write(channel, cq, driver, info);
     }
     if (!status)
         return status;

@@ -7,10 +7,34 @@
 namespace verbs::uverbs {
 namespace {
 
+constexpr Method kRegister = {UVERBS_OBJECT_MR, UVERBS_METHOD_REG_MR};
 constexpr Method kRegisterDm = {UVERBS_OBJECT_MR, UVERBS_METHOD_DM_MR_REG};
 constexpr Method kRegisterDmabuf = {UVERBS_OBJECT_MR, UVERBS_METHOD_REG_DMABUF_MR};
 constexpr Method kQuery = {UVERBS_OBJECT_MR, UVERBS_METHOD_QUERY_MR};
 constexpr Method kAdvise = {UVERBS_OBJECT_MR, UVERBS_METHOD_ADVISE_MR};
+
+Result<MrInfo> register_by_ioctl(Channel &channel, const MrExRequest &mr)
+{
+    MrInfo info;
+    Attributes<10> attributes(kRegister);
+    attributes.new_object(UVERBS_ATTR_REG_MR_HANDLE)
+        .object(UVERBS_ATTR_REG_MR_PD_HANDLE, mr.pd_handle)
+        .in(UVERBS_ATTR_REG_MR_LENGTH, mr.length)
+        .in(UVERBS_ATTR_REG_MR_IOVA, mr.iova)
+        .in(UVERBS_ATTR_REG_MR_ACCESS_FLAGS, mr.access)
+        .out(UVERBS_ATTR_REG_MR_RESP_LKEY, info.lkey)
+        .out(UVERBS_ATTR_REG_MR_RESP_RKEY, info.rkey);
+    if (mr.dmabuf_fd)
+        attributes.file(UVERBS_ATTR_REG_MR_FD, *mr.dmabuf_fd).in(UVERBS_ATTR_REG_MR_FD_OFFSET, mr.start);
+    else
+        attributes.in(UVERBS_ATTR_REG_MR_ADDR, mr.start);
+    if (mr.dmah_handle)
+        attributes.object(UVERBS_ATTR_REG_MR_DMA_HANDLE, *mr.dmah_handle);
+    if (Status status = attributes.issue(channel); !status)
+        return status;
+    info.handle = attributes.result();
+    return info;
+}
 
 }  // namespace
 
@@ -27,6 +51,31 @@ Result<MrInfo> mr_register(Channel &channel, const MrRequest &mr, const DriverDa
     if (!status)
         return status;
     return MrInfo{.handle = response.mr_handle, .lkey = response.lkey, .rkey = response.rkey};
+}
+
+Result<MrInfo> mr_register_ex(Channel &channel, const MrExRequest &mr)
+{
+    Result<MrInfo> info = Status(EPROTONOSUPPORT);
+    if (channel.offers(kRegister))
+        info = register_by_ioctl(channel, mr);
+    if (!Channel::is_refusal(info.status()) || mr.dmah_handle)
+        return info;
+    if (!mr.dmabuf_fd)
+        return mr_register(channel,
+                           {.pd_handle = mr.pd_handle,
+                            .start = mr.start,
+                            .length = mr.length,
+                            .iova = mr.iova,
+                            .access = mr.access},
+                           {});
+    return mr_register_dmabuf(channel,
+                              {.pd_handle = mr.pd_handle,
+                               .fd = *mr.dmabuf_fd,
+                               .offset = mr.start,
+                               .length = mr.length,
+                               .iova = mr.iova,
+                               .access = mr.access},
+                              nullptr);
 }
 
 Result<MrInfo> mr_reregister(Channel &channel, uint32_t handle, uint32_t flags, const MrRequest &mr,

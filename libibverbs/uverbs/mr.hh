@@ -4,6 +4,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <optional>
 #include <span>
 
 #include "base/result.hh"
@@ -32,6 +33,20 @@ Result<MrInfo> mr_register(Channel &channel, const MrRequest &request, const Dri
 /// Changes what `flags` (enum ib_uverbs_rereg_mr_flags) name; the keys may change. The handle stays.
 Result<MrInfo> mr_reregister(Channel &channel, uint32_t handle, uint32_t flags, const MrRequest &request,
                              const DriverData &driver);
+
+/// Memory of this process, or of a dma-buf where `dmabuf_fd` is there, and a DMA handle where it is.
+struct MrExRequest {
+    uint32_t pd_handle;
+    uint64_t start;  ///< address in this process, or offset in the dma-buf
+    uint64_t length;
+    uint64_t iova;
+    uint32_t access;
+    std::optional<int> dmabuf_fd;
+    std::optional<uint32_t> dmah_handle;
+};
+
+/// A kernel that does not know the method has others, but none for DMA handles: EPROTONOSUPPORT or ENOTTY then.
+Result<MrInfo> mr_register_ex(Channel &channel, const MrExRequest &request);
 
 /// Memory of a device as a region of it.
 struct DmMrRequest {

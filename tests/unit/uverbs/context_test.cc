@@ -52,6 +52,13 @@ const Command kCommands[] = {
            {in(UVERBS_ATTR_QUERY_PORT_PORT_NUM, "02000000 00000000"), out(UVERBS_ATTR_QUERY_PORT_RESP, 48)}),
      invoke(IB_USER_VERBS_CMD_QUERY_PORT, "00000000 00000000 02000000 00000000", 40),
      write("02000000 06000a00 answer 02000000 00000000")},
+    {"query_port_speed",
+     [](Channel &channel) { return port_speed_query(channel, 2).error(); },
+     ioctl(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_PORT_SPEED,
+           {in(UVERBS_ATTR_QUERY_PORT_SPEED_PORT_NUM, "02000000 00000000"),
+            out(UVERBS_ATTR_QUERY_PORT_SPEED_RESP, 8)}),
+     {},
+     {}},
     {"query_gid",
      [](Channel &channel) {
          ib_uverbs_gid_entry entry;
@@ -135,6 +142,35 @@ TEST_F(ContextTest, IsSetUpByWriteWhereThereIsNoIoctl)
     EXPECT_EQ(kernel.take(), kGet + write("00000000 06000400 answer d0d1d2d3 d4d5d6d7"));
     EXPECT_EQ(context->async_fd.get(), async_fd);
     EXPECT_EQ(driver_answer, 0xbb000000aaU);
+}
+
+TEST_F(ContextTest, TakesFilesOfTheDriverWhereThereIsAMethod)
+{
+    const int files[] = {5, 6, 7};
+    kernel.new_object = static_cast<uint64_t>(async_fd);
+    ASSERT_TRUE(context_get(channel, {}, files));
+    EXPECT_EQ(kernel.take(), ioctl(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT,
+                                   {out(UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, 4),
+                                    out(UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, 8),
+                                    in(UVERBS_ATTR_GET_CONTEXT_FD_ARR, "05000000 06000000 07000000")}) +
+                                 kAllocEvents);
+}
+
+TEST_F(ContextTest, DoesNotLoseFilesOfTheDriver)
+{
+    close(async_fd);
+    const int files[] = {5};
+    kernel.no_methods = true;
+    EXPECT_EQ(context_get(channel, {}, files).error(), EOPNOTSUPP);
+    kernel.no_ioctl = true;
+    EXPECT_EQ(context_get(channel, {}, files).error(), EOPNOTSUPP);
+}
+
+TEST_F(ContextTest, TellsThePortsSpeed)
+{
+    close(async_fd);
+    kernel.answers = {{UVERBS_ATTR_QUERY_PORT_SPEED_RESP, bytes("a00f0000 01000000")}};
+    EXPECT_EQ(*port_speed_query(channel, 1), 4000 + (uint64_t{1} << 32));
 }
 
 TEST_F(ContextTest, PassesErrorsOn)

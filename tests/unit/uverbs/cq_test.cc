@@ -61,6 +61,53 @@ const Command kCommands[] = {
             "d0d1d2d3 d4d5d6d7", 8),
      write("12000080 04000200 answer 01000100 00000000 90785634 12000000 64000000 02000000 ffffffff 00000000 "
            "03000000 00000000 d0d1d2d3 d4d5d6d7")},
+    {"create_that_can_lose_timestamps",
+     [](Channel &channel) {
+         CqRequest queue = kQueue;
+         queue.flags = IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
+         queue.can_lose_timestamps = true;
+         return cq_create(channel, queue, {}).error();
+     },
+     ioctl(UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE,
+           {object(UVERBS_ATTR_CREATE_CQ_HANDLE, 0), in(UVERBS_ATTR_CREATE_CQ_CQE, "64000000"),
+            in(UVERBS_ATTR_CREATE_CQ_USER_HANDLE, "90785634 12000000"),
+            in(UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, "02000000"), in(UVERBS_ATTR_CREATE_CQ_FLAGS, "01000000"),
+            out(UVERBS_ATTR_CREATE_CQ_RESP_CQE, 4), optional(object(UVERBS_ATTR_CREATE_CQ_EVENT_FD, 0x4e))}),
+     invoke(IB_USER_VERBS_CMD_CREATE_CQ,
+            "00000000 00000000 90785634 12000000 64000000 02000000 ffffffff 00000000", 8),
+     write("12000000 0a000200 answer 90785634 12000000 64000000 02000000 ffffffff 00000000")},
+    {"create_with_memory",
+     [](Channel &channel) {
+         CqRequest queue = kQueue;
+         queue.buffer = {.length = 0x2000, .address = reinterpret_cast<void *>(0x7000000000)};
+         return cq_create(channel, queue, {}).error();
+     },
+     ioctl(UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE,
+           {object(UVERBS_ATTR_CREATE_CQ_HANDLE, 0), in(UVERBS_ATTR_CREATE_CQ_CQE, "64000000"),
+            in(UVERBS_ATTR_CREATE_CQ_USER_HANDLE, "90785634 12000000"),
+            in(UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, "02000000"),
+            in(UVERBS_ATTR_CREATE_CQ_BUFFER_VA, "00000000 70000000"),
+            in(UVERBS_ATTR_CREATE_CQ_BUFFER_LENGTH, "00200000 00000000"),
+            out(UVERBS_ATTR_CREATE_CQ_RESP_CQE, 4), optional(object(UVERBS_ATTR_CREATE_CQ_EVENT_FD, 0x4e))}),
+     {},
+     {}},
+    {"create_with_dmabuf_and_driver",
+     [](Channel &channel) {
+         CqRequest queue = kQueue;
+         queue.buffer = {.length = 0x2000, .address = nullptr, .dmabuf_fd = 9, .dmabuf_offset = 0x1000};
+         DriverAttributes driver;
+         return cq_create(channel, queue, {}, &driver.buffer).error();
+     },
+     ioctl(UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE,
+           {object(UVERBS_ATTR_CREATE_CQ_HANDLE, 0), in(UVERBS_ATTR_CREATE_CQ_CQE, "64000000"),
+            in(UVERBS_ATTR_CREATE_CQ_USER_HANDLE, "90785634 12000000"),
+            in(UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, "02000000"), object(UVERBS_ATTR_CREATE_CQ_BUFFER_FD, 9),
+            in(UVERBS_ATTR_CREATE_CQ_BUFFER_OFFSET, "00100000 00000000"),
+            in(UVERBS_ATTR_CREATE_CQ_BUFFER_LENGTH, "00200000 00000000"), in(0x1004, "bc0a0000"),
+            out(0x1005, 4), out(UVERBS_ATTR_CREATE_CQ_RESP_CQE, 4),
+            optional(object(UVERBS_ATTR_CREATE_CQ_EVENT_FD, 0x4e))}),
+     {},
+     {}},
     {"resize",
      [](Channel &channel) { return cq_resize(channel, 0x22, 200, kDriverData).error(); },
      {},

@@ -6,6 +6,7 @@
 #include <deque>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "uverbs/channel.hh"
@@ -52,7 +53,8 @@ public:
     // What the kernel does not have, from now on. Each answers with the errno value that kernels use.
     bool no_ioctl = false;    ///< ENOTTY
     bool no_methods = false;  ///< EPROTONOSUPPORT for every method but the one that carries write commands
-    int write_error = 0;      ///< of every write
+    std::optional<Method> missing;  ///< EPROTONOSUPPORT for this method
+    int write_error = 0;            ///< of every write
 
     int error = 0;  ///< of every command that the kernel knows
 

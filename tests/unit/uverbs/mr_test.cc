@@ -13,6 +13,13 @@ const DmMrRequest kDeviceMemory = {
     .pd_handle = 0x11, .dm_handle = 0x44, .offset = 8, .length = 16, .access = 0x21};
 const DmabufMrRequest kDmabuf = {
     .pd_handle = 0x11, .fd = 9, .offset = 8, .length = 0x100000, .iova = 0x8000000000, .access = 7};
+const MrExRequest kAny = {.pd_handle = 0x11,
+                          .start = 0x7000000000,
+                          .length = 0x100000,
+                          .iova = 0x8000000000,
+                          .access = 7,
+                          .dmabuf_fd = std::nullopt,
+                          .dmah_handle = std::nullopt};
 const ibv_sge kSges[] = {{.addr = 1, .length = 2, .lkey = 3}, {.addr = 4, .length = 5, .lkey = 6}};
 
 const Command kCommands[] = {
@@ -24,6 +31,31 @@ const Command kCommands[] = {
             "d0d1d2d3 d4d5d6d7", 8),
      write("09000000 0e000500 answer 00000000 70000000 00001000 00000000 00000000 80000000 11000000 07000000 "
            "d0d1d2d3 d4d5d6d7")},
+    {"register_ex", [](Channel &channel) { return mr_register_ex(channel, kAny).error(); },
+     ioctl(UVERBS_OBJECT_MR, UVERBS_METHOD_REG_MR,
+           {object(UVERBS_ATTR_REG_MR_HANDLE, 0), object(UVERBS_ATTR_REG_MR_PD_HANDLE, 0x11),
+            in(UVERBS_ATTR_REG_MR_ADDR, "00000000 70000000"),
+            in(UVERBS_ATTR_REG_MR_LENGTH, "00001000 00000000"),
+            in(UVERBS_ATTR_REG_MR_IOVA, "00000000 80000000"), in(UVERBS_ATTR_REG_MR_ACCESS_FLAGS, "07000000"),
+            out(UVERBS_ATTR_REG_MR_RESP_LKEY, 4), out(UVERBS_ATTR_REG_MR_RESP_RKEY, 4)}),
+     invoke(IB_USER_VERBS_CMD_REG_MR,
+            "00000000 00000000 00000000 70000000 00001000 00000000 00000000 80000000 11000000 07000000", 12),
+     write("09000000 0c000300 answer 00000000 70000000 00001000 00000000 00000000 80000000 11000000 "
+           "07000000")},
+    {"register_ex_with_dmah",
+     [](Channel &channel) {
+         MrExRequest request = kAny;
+         request.dmah_handle = 0x33;
+         return mr_register_ex(channel, request).error();
+     },
+     ioctl(UVERBS_OBJECT_MR, UVERBS_METHOD_REG_MR,
+           {object(UVERBS_ATTR_REG_MR_HANDLE, 0), object(UVERBS_ATTR_REG_MR_PD_HANDLE, 0x11),
+            object(UVERBS_ATTR_REG_MR_DMA_HANDLE, 0x33), in(UVERBS_ATTR_REG_MR_ADDR, "00000000 70000000"),
+            in(UVERBS_ATTR_REG_MR_LENGTH, "00001000 00000000"),
+            in(UVERBS_ATTR_REG_MR_IOVA, "00000000 80000000"), in(UVERBS_ATTR_REG_MR_ACCESS_FLAGS, "07000000"),
+            out(UVERBS_ATTR_REG_MR_RESP_LKEY, 4), out(UVERBS_ATTR_REG_MR_RESP_RKEY, 4)}),
+     {},
+     {}},
     {"reregister",
      [](Channel &channel) {
          return mr_reregister(channel, 0x22, IBV_REREG_MR_CHANGE_ACCESS, kMemory, kDriverData).error();
@@ -162,6 +194,43 @@ TEST_F(MrTest, OfADmabufHasHandleAndKeys)
     EXPECT_EQ(mr->handle, 0x707U);
     EXPECT_EQ(mr->lkey, 0x16U);
     EXPECT_EQ(mr->rkey, 0x17U);
+}
+
+TEST_F(MrTest, OfAnyKindHasHandleAndKeys)
+{
+    kernel.new_object = 0x707;
+    kernel.answers = {{UVERBS_ATTR_REG_MR_RESP_LKEY, bytes("16000000")},
+                      {UVERBS_ATTR_REG_MR_RESP_RKEY, bytes("17000000")}};
+    Result<MrInfo> mr = mr_register_ex(channel, kAny);
+    ASSERT_TRUE(mr);
+    EXPECT_EQ(mr->handle, 0x707U);
+    EXPECT_EQ(mr->lkey, 0x16U);
+    EXPECT_EQ(mr->rkey, 0x17U);
+}
+
+TEST_F(MrTest, OfAnyKindIsOfADmabufByTheOlderMethodToo)
+{
+    MrExRequest request = kAny;
+    request.start = 8;
+    request.dmabuf_fd = 9;
+    EXPECT_TRUE(mr_register_ex(channel, request));
+    const std::string newer = ioctl(
+        UVERBS_OBJECT_MR, UVERBS_METHOD_REG_MR,
+        {object(UVERBS_ATTR_REG_MR_HANDLE, 0), object(UVERBS_ATTR_REG_MR_PD_HANDLE, 0x11),
+         object(UVERBS_ATTR_REG_MR_FD, 9), in(UVERBS_ATTR_REG_MR_FD_OFFSET, "08000000 00000000"),
+         in(UVERBS_ATTR_REG_MR_LENGTH, "00001000 00000000"), in(UVERBS_ATTR_REG_MR_IOVA, "00000000 80000000"),
+         in(UVERBS_ATTR_REG_MR_ACCESS_FLAGS, "07000000"), out(UVERBS_ATTR_REG_MR_RESP_LKEY, 4),
+         out(UVERBS_ATTR_REG_MR_RESP_RKEY, 4)});
+    EXPECT_EQ(kernel.take(), newer);
+
+    kernel.missing = {UVERBS_OBJECT_MR, UVERBS_METHOD_REG_MR};
+    EXPECT_TRUE(mr_register_ex(channel, request));
+    std::string log = kernel.take();
+    EXPECT_TRUE(mr_register_dmabuf(channel, kDmabuf, nullptr));
+    std::string older = kernel.take();
+    EXPECT_EQ(log.substr(log.size() - older.size()), older);
+    EXPECT_TRUE(mr_register_ex(channel, request));
+    EXPECT_EQ(kernel.take(), older) << "the newer method is not asked for again";
 }
 
 TEST_F(MrTest, OfAnotherProcessIsDescribed)
