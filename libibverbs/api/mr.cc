@@ -93,6 +93,8 @@ ibv_mr *register_memory(ibv_pd *pd, void *addr, size_t length, uint64_t iova, un
 /// Says where the memory of a buffer is in place of naming the buffer; EINVAL where the rest does not go with it.
 Status replace_buffer(const ibv_pd *pd, ibv_mr_init_attr &attr)
 {
+    if (attr.buf == nullptr)
+        return EINVAL;
     const ibv_buf &buf = *attr.buf;
     constexpr uint64_t kExcluded = IBV_REG_MR_MASK_FD | IBV_REG_MR_MASK_FD_OFFSET;
     if ((attr.comp_mask & IBV_REG_MR_MASK_ADDR) == 0 || (attr.comp_mask & kExcluded) != 0 || buf.pd != pd)

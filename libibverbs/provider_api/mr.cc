@@ -74,8 +74,11 @@ VERBS_EXPORT int ibv_cmd_reg_mr_ex(ibv_pd *pd, verbs_mr *vmr, ibv_mr_init_attr *
         default:
             return creation_error(EINVAL);
     }
-    if ((attr->comp_mask & IBV_REG_MR_MASK_DMAH) != 0)
+    if ((attr->comp_mask & IBV_REG_MR_MASK_DMAH) != 0) {
+        if (attr->dmah == nullptr)
+            return creation_error(EINVAL);
         request.dmah_handle = reinterpret_cast<verbs_dmah *>(attr->dmah)->handle;
+    }
     verbs::Result<verbs::uverbs::MrInfo> info = verbs::uverbs::mr_register_ex(channel(pd->context), request);
     if (!info)
         return creation_error(verbs::provider_api::newer_error(info.status()));

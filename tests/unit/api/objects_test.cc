@@ -246,6 +246,7 @@ TEST_F(BufferTest, IsRegisteredInItsBoundsAndItsDomainOnly)
     }
     ibv_pd other = pd;
     EXPECT_NULL_WITH(ibv_reg_buf_mr(&other, buf_, memory, 1, 1), EINVAL);
+    EXPECT_NULL_WITH(ibv_reg_buf_mr(&pd, nullptr, memory, 1, 1), EINVAL);
 }
 
 TEST_F(BufferTest, GoesWithSomeOfTheOtherAttributes)

@@ -89,6 +89,13 @@ TEST_F(MrTest, RefusesWhatDoesNotGoTogether)
     }
 }
 
+TEST_F(MrTest, RefusesAHandleThatIsNotThere)
+{
+    attr.comp_mask = IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_DMAH;
+    attr.dmah = nullptr;
+    EXPECT_CREATION_FAILS(ibv_cmd_reg_mr_ex(&pd, &mr, &attr), EINVAL);
+}
+
 TEST_F(MrTest, AddressesAgreeInTheirOffsetsInThePage)
 {
     attr.comp_mask = IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_IOVA;
