@@ -26,3 +26,14 @@
     VERBS_EXPORT                                 \
     __attribute__((alias(#function), symver(#name "@" #version))) decltype(function) function##_at_##version
 #endif
+
+/// Stands before the definition of name_1_0 and exports it as `name` of IBVERBS_1.0, non-default; so for IBVERBS_1.1.
+#define VERBS_EXPORT_1_0(name) VERBS_EXPORT_OLD(name, name##_1_0, "IBVERBS_1.0")
+#define VERBS_EXPORT_1_1(name) VERBS_EXPORT_OLD(name, name##_1_1, "IBVERBS_1.1")
+#if defined(__clang__)
+#define VERBS_EXPORT_OLD(name, function, version)    \
+    asm(".symver " #function "," #name "@" version); \
+    VERBS_EXPORT
+#else
+#define VERBS_EXPORT_OLD(name, function, version) VERBS_EXPORT __attribute__((symver(#name "@" version)))
+#endif

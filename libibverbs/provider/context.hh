@@ -41,6 +41,14 @@ inline uverbs::Channel &channel(ibv_context *context)
     return private_of(extended(context)).channel;
 }
 
+/// Today's context behind one that a program has: the context of an IBVERBS_1.0 program holds it where today's has its
+/// mark.
+inline ibv_context *context_of_today(ibv_context *context)
+{
+    return context->abi_compat == __VERBS_ABI_IS_EXTENDED ? context
+                                                          : static_cast<ibv_context *>(context->abi_compat);
+}
+
 /// The layout of a context and of the objects that its provider makes.
 inline const Layout &layout(ibv_context *context)
 {

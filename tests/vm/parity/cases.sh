@@ -60,6 +60,13 @@ mixed 'ibv_rc_pingpong between the libraries' 'ibv_rc_pingpong -g 1 -n 50'
 mixed 'ib_send_bw UD between the libraries' 'ib_send_bw -x 1 -n 5 -c UD'
 mixed 'ib_atomic_lat between the libraries' 'ib_atomic_lat -x 1 -n 5'
 
+# A program of 2006. Stock crashes where that makes a completion channel from its own kind of context.
+same 'verbs of IBVERBS_1.0' 0 "$helpers/verbs_1_0"
+same 'verbs of IBVERBS_1.0, by events' 0 "$helpers/verbs_1_0" --events
+# shellcheck disable=SC2016 # sed's last line
+our_answer='$achannel: in use 16, no longer 0' our_status=0 \
+    same 'a channel of an IBVERBS_1.0 context' 'segmentation fault' "$helpers/verbs_1_0" --old-channel
+
 # Our tools beside Debian's, on a real device; tests/unit/tools has their command lines and many more devices.
 tool 'our ibv_devices' 0 ibv_devices
 for options in '' '-v' '-l' '-v -d rxe0 -i 1'; do
