@@ -47,8 +47,7 @@ VERBS_EXPORT_1_0(ibv_get_device_list) ibv_device_1_0 **ibv_get_device_list_1_0(i
     ibv_device **real = ibv_get_device_list(&count);
     if (real == nullptr)
         return nullptr;
-    auto **list =
-        static_cast<ibv_device_1_0 **>(std::calloc(static_cast<size_t>(count) + 1, sizeof(ibv_device_1_0 *)));
+    auto **list = static_cast<ibv_device_1_0 **>(std::calloc(static_cast<size_t>(count) + 1, sizeof(void *)));
     for (int i = 0; list != nullptr && i < count; ++i) {
         auto *device = allocate<api_1_0::SharedDevice>().release();
         if (device == nullptr) {
