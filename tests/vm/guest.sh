@@ -57,3 +57,16 @@ rxe_add() {
 rxe_remove() {
     rdma link delete rxe0
 }
+
+# siw_add: siw0 on eth0, iWARP in software. Fails, and says why, where this kernel has no siw.
+siw_add() {
+    if [[ -e /run/siw-missing ]]; then
+        cat /run/siw-missing
+        return 1
+    fi
+    rdma link add siw0 type siw netdev eth0
+}
+
+siw_remove() {
+    rdma link delete siw0
+}
