@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "extended.hh"
-#include "memory.hh"
+#include "common/extended.hh"
+#include "common/memory.hh"
 
 namespace rxe {
 namespace {
@@ -52,19 +52,19 @@ int vector_fill(rxe_av &vector, ibv_context *context, const ibv_ah_attr &attr)
 
 ibv_ah *ah_create(ibv_pd *pd, ibv_ah_attr *attr)
 {
-    auto ah = allocate<Ah>();
+    auto ah = common::allocate<Ah>();
     if (!ah)
         return nullptr;
-    Extended<ib_uverbs_create_ah_resp, rxe_create_ah_resp> response;
+    common::Extended<ib_uverbs_create_ah_resp, rxe_create_ah_resp> response;
     int error = ibv_cmd_create_ah(pd, &ah->base, attr, response.core(), response.size());
     if (error != 0)
-        return null_with(error);
+        return common::null_with(error);
     ah->number = response.driver().ah_num;
     if (ah->number == 0) {
         error = vector_fill(ah->vector, pd->context, *attr);
         if (error != 0) {
             ibv_cmd_destroy_ah(&ah->base);
-            return null_with(error);
+            return common::null_with(error);
         }
     }
     return &ah.release()->base;

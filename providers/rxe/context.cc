@@ -97,7 +97,7 @@ verbs_context *context_alloc(ibv_device *device, int cmd_fd, void *)
     if (error != 0) {
         verbs_uninit_context(&context->verbs);
         std::free(context);
-        return null_with(error);
+        return common::null_with(error);
     }
     verbs_set_ops(&context->verbs, &kContextOps);
 

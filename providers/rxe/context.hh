@@ -5,7 +5,7 @@
 #include <infiniband/driver.h>
 #include <infiniband/verbs.h>
 
-#include "memory.hh"
+#include "common/memory.hh"
 
 namespace rxe {
 

@@ -2,8 +2,8 @@
 // Completion queues: create, resize, destroy, and polling with ibv_poll_cq.
 #include "cq.hh"
 
-#include "extended.hh"
-#include "memory.hh"
+#include "common/extended.hh"
+#include "common/memory.hh"
 
 namespace rxe {
 namespace {
@@ -26,17 +26,17 @@ int ring_init(Cq &cq, const mminfo &info)
 
 ibv_cq *cq_create(ibv_context *context, int cqe, ibv_comp_channel *channel, int comp_vector)
 {
-    auto cq = allocate<Cq>();
+    auto cq = common::allocate<Cq>();
     if (!cq)
         return nullptr;
     struct ibv_create_cq command {};
-    Extended<ib_uverbs_create_cq_resp, rxe_create_cq_resp> response;
+    common::Extended<ib_uverbs_create_cq_resp, rxe_create_cq_resp> response;
     int error = ibv_cmd_create_cq(context, cqe, channel, comp_vector, &cq->verbs.cq, &command,
                                   sizeof(command), response.core(), response.size());
     if (error == 0)
         error = ring_init(*cq, response.driver().mi);
     if (error != 0)
-        return null_with(error);
+        return common::null_with(error);
     return &cq.release()->verbs.cq;
 }
 
@@ -44,18 +44,18 @@ ibv_cq_ex *cq_create_ex(ibv_context *context, ibv_cq_init_attr_ex *attr)
 {
     const uint32_t flags = (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 ? attr->flags : 0;
     if ((attr->wc_flags & ~kWcFields) != 0 || (flags & ~IBV_CREATE_CQ_ATTR_SINGLE_THREADED) != 0)
-        return null_with(EOPNOTSUPP);
-    auto cq = allocate<Cq>();
+        return common::null_with(EOPNOTSUPP);
+    auto cq = common::allocate<Cq>();
     if (!cq)
         return nullptr;
     struct ibv_create_cq_ex command {};
-    Extended<ib_uverbs_ex_create_cq_resp, rxe_create_cq_resp> response;
+    common::Extended<ib_uverbs_ex_create_cq_resp, rxe_create_cq_resp> response;
     int error = ibv_cmd_create_cq_ex(context, attr, nullptr, &cq->verbs, &command, sizeof(command),
                                      response.core(), response.size(), 0);
     if (error == 0)
         error = ring_init(*cq, response.driver().mi);
     if (error != 0)
-        return null_with(error);
+        return common::null_with(error);
     cq->unlocked = flags != 0;
     cq_ex_init(cq->verbs.cq_ex);
     return &cq.release()->verbs.cq_ex;
@@ -65,9 +65,9 @@ int cq_resize(ibv_cq *ibcq, int cqe)
 {
     Cq *cq = to_cq(ibcq);
     struct ibv_resize_cq command {};
-    Extended<ib_uverbs_resize_cq_resp, rxe_resize_cq_resp> response;
+    common::Extended<ib_uverbs_resize_cq_resp, rxe_resize_cq_resp> response;
     // The kernel moves the completions to another ring: nobody may poll the old one meanwhile.
-    Locked locked(cq->lock);
+    common::Locked locked(cq->lock);
     const int error =
         ibv_cmd_resize_cq(ibcq, cqe, &command, sizeof(command), response.core(), response.size());
     if (error != 0)
@@ -100,7 +100,7 @@ unsigned int wc_flags(const ib_uverbs_wc &wc)
 int cq_poll(ibv_cq *ibcq, int num_entries, ibv_wc *wc)
 {
     Cq *cq = to_cq(ibcq);
-    Locked locked(cq->lock);
+    common::Locked locked(cq->lock);
     uint32_t index = cq->ring.consumer();
     int count = 0;
     for (; count < num_entries && !cq->ring.empty(index); ++count, ++wc) {

@@ -5,15 +5,15 @@
 #include <infiniband/driver.h>
 #include <infiniband/verbs.h>
 
+#include "common/lock.hh"
 #include "queue.hh"
-#include "spin_lock.hh"
 
 namespace rxe {
 
 struct Cq {
     verbs_cq verbs;
     Queue<ib_uverbs_wc> ring;
-    SpinLock lock;
+    common::SpinLock lock;
 
     // Extended polling, between start_poll and end_poll.
     bool unlocked;                // the program promised IBV_CREATE_CQ_ATTR_SINGLE_THREADED

@@ -3,8 +3,8 @@
 #include <infiniband/driver.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 
+#include "common/memory.hh"
 #include "context.hh"
-#include "memory.hh"
 
 namespace rxe {
 namespace {
@@ -23,7 +23,7 @@ constexpr verbs_match_ent kMatchTable[] = {
 
 verbs_device *device_alloc(verbs_sysfs_dev *)
 {
-    return allocate<verbs_device>().release();
+    return common::allocate<verbs_device>().release();
 }
 
 void device_free(verbs_device *device)

@@ -2,13 +2,13 @@
 // Memory regions: the kernel pins and checks the memory, and the WQE names it by its lkey.
 #include "mr.hh"
 
-#include "memory.hh"
+#include "common/memory.hh"
 
 namespace rxe {
 
 ibv_mr *mr_reg(ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access)
 {
-    auto mr = allocate<verbs_mr>();
+    auto mr = common::allocate<verbs_mr>();
     if (!mr)
         return nullptr;
     struct ibv_reg_mr command {};
@@ -16,7 +16,7 @@ ibv_mr *mr_reg(ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access)
     const int error = ibv_cmd_reg_mr(pd, addr, length, iova, access, mr.get(), &command, sizeof(command),
                                      &response, sizeof(response));
     if (error != 0)
-        return null_with(error);
+        return common::null_with(error);
     return &mr.release()->ibv_mr;
 }
 

@@ -2,13 +2,13 @@
 // Memory windows: allocated here, bound by work requests.
 #include "mw.hh"
 
-#include "memory.hh"
+#include "common/memory.hh"
 
 namespace rxe {
 
 ibv_mw *mw_alloc(ibv_pd *pd, ibv_mw_type type)
 {
-    auto mw = allocate<ibv_mw>();
+    auto mw = common::allocate<ibv_mw>();
     if (!mw)
         return nullptr;
     struct ibv_alloc_mw command {};
@@ -16,7 +16,7 @@ ibv_mw *mw_alloc(ibv_pd *pd, ibv_mw_type type)
     const int error =
         ibv_cmd_alloc_mw(pd, type, mw.get(), &command, sizeof(command), &response, sizeof(response));
     if (error != 0)
-        return null_with(error);
+        return common::null_with(error);
     return mw.release();
 }
 

@@ -2,13 +2,13 @@
 // Protection domains: the kernel's, with nothing of the provider's own.
 #include "pd.hh"
 
-#include "memory.hh"
+#include "common/memory.hh"
 
 namespace rxe {
 
 ibv_pd *pd_alloc(ibv_context *context)
 {
-    auto pd = allocate<ibv_pd>();
+    auto pd = common::allocate<ibv_pd>();
     if (!pd)
         return nullptr;
     struct ibv_alloc_pd command {};
@@ -16,7 +16,7 @@ ibv_pd *pd_alloc(ibv_context *context)
     const int error =
         ibv_cmd_alloc_pd(context, pd.get(), &command, sizeof(command), &response, sizeof(response));
     if (error != 0)
-        return null_with(error);
+        return common::null_with(error);
     return pd.release();
 }
 

@@ -133,7 +133,7 @@ int qp_post_send(ibv_qp *ibqp, ibv_send_wr *wr, ibv_send_wr **bad_wr)
     int error = 0;
     bool posted;
     {
-        Locked locked(qp.sq.lock);
+        common::Locked locked(qp.sq.lock);
         qp.sq.batch_start();
         for (; wr != nullptr; wr = wr->next) {
             error = post_one(qp.sq, *wr);
@@ -161,7 +161,7 @@ int qp_bind_mw(ibv_qp *ibqp, ibv_mw *mw, ibv_mw_bind *bind)
         return EINVAL;
     const uint32_t rkey = ibv_inc_rkey(mw->rkey);
     {
-        Locked locked(qp.sq.lock);
+        common::Locked locked(qp.sq.lock);
         qp.sq.batch_start();
         int error = qp.sq.start(bind->wr_id, IBV_WR_BIND_MW, bind->send_flags);
         if (error != 0)

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <utility>
 
+#include "common/extended.hh"
+#include "common/memory.hh"
 #include "context.hh"
-#include "extended.hh"
-#include "memory.hh"
 
 namespace rxe {
 namespace {
@@ -70,19 +70,19 @@ ibv_qp *qp_create_ex(ibv_context *context, ibv_qp_init_attr_ex *attr)
         IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
     const bool has_flags = (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 && attr->create_flags != 0;
     if ((attr->comp_mask & ~kKnown) != 0 || has_flags)
-        return null_with(EOPNOTSUPP);
+        return common::null_with(EOPNOTSUPP);
     if ((attr->comp_mask & IBV_QP_INIT_ATTR_PD) == 0)
-        return null_with(EINVAL);
+        return common::null_with(EINVAL);
     const uint32_t operations = operations_of(attr->qp_type, to_context(context)->capabilities);
     const bool extended = (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0;
     if (extended && (attr->send_ops_flags & ~send_ops_flags(operations)) != 0)
-        return null_with(EOPNOTSUPP);
+        return common::null_with(EOPNOTSUPP);
 
-    auto qp = allocate<Qp>();
+    auto qp = common::allocate<Qp>();
     if (!qp)
         return nullptr;
     struct ibv_create_qp command {};
-    Extended<ib_uverbs_create_qp_resp, rxe_create_qp_resp> response;
+    common::Extended<ib_uverbs_create_qp_resp, rxe_create_qp_resp> response;
     // No flags is what the plain command has.
     const uint32_t asked =
         std::exchange(attr->comp_mask, attr->comp_mask & ~uint32_t{IBV_QP_INIT_ATTR_CREATE_FLAGS});
@@ -90,11 +90,11 @@ ibv_qp *qp_create_ex(ibv_context *context, ibv_qp_init_attr_ex *attr)
                                      response.size());
     attr->comp_mask = asked;
     if (error != 0)
-        return null_with(error);
+        return common::null_with(error);
     error = rings_init(*qp, response.driver(), attr->cap);
     if (error != 0) {
         ibv_cmd_destroy_qp(&qp->verbs.qp);
-        return null_with(error);
+        return common::null_with(error);
     }
     qp->sq.datagram = attr->qp_type == IBV_QPT_UD;
     qp->sq.operations = operations;

@@ -11,7 +11,7 @@ namespace rxe {
 
 int RecvQueue::post(ibv_recv_wr *wr, ibv_recv_wr **bad_wr)
 {
-    Locked locked(lock);
+    common::Locked locked(lock);
     int error = 0;
     uint32_t index = ring.producer();
     for (; wr != nullptr; wr = wr->next) {

@@ -5,14 +5,14 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_user_rxe.h>
 
+#include "common/lock.hh"
 #include "queue.hh"
-#include "spin_lock.hh"
 
 namespace rxe {
 
 struct RecvQueue {
     Queue<rxe_recv_wqe> ring;
-    SpinLock lock;
+    common::SpinLock lock;
     uint32_t max_sge;
 
     /// Posts a list. On an error (ENOMEM: full, EINVAL: too many SGEs) those in front of *bad_wr are posted.

@@ -5,8 +5,8 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_user_rxe.h>
 
+#include "common/lock.hh"
 #include "queue.hh"
-#include "spin_lock.hh"
 
 namespace rxe {
 
@@ -32,7 +32,7 @@ uint32_t operations_of(ibv_qp_type type, uint64_t capabilities);
 /// Of each WQE: start(), then the setters for what its operation needs, then finish().
 struct SendQueue {
     Queue<rxe_send_wqe> ring;
-    SpinLock lock;
+    common::SpinLock lock;
     bool datagram;
     uint32_t operations;
     uint32_t max_sge;

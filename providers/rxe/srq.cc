@@ -2,26 +2,26 @@
 // Shared receive queues: create, resize, destroy, post.
 #include "srq.hh"
 
-#include "extended.hh"
-#include "memory.hh"
+#include "common/extended.hh"
+#include "common/memory.hh"
 
 namespace rxe {
 
 ibv_srq *srq_create(ibv_pd *pd, ibv_srq_init_attr *attr)
 {
-    auto srq = allocate<Srq>();
+    auto srq = common::allocate<Srq>();
     if (!srq)
         return nullptr;
     struct ibv_create_srq command {};
-    Extended<ib_uverbs_create_srq_resp, rxe_create_srq_resp> response;
+    common::Extended<ib_uverbs_create_srq_resp, rxe_create_srq_resp> response;
     int error = ibv_cmd_create_srq(pd, &srq->verbs.srq, attr, &command, sizeof(command), response.core(),
                                    response.size());
     if (error != 0)
-        return null_with(error);
+        return common::null_with(error);
     error = srq->rq.ring.map(pd->context->cmd_fd, response.driver().mi);
     if (error != 0) {
         ibv_cmd_destroy_srq(&srq->verbs.srq);
-        return null_with(error);
+        return common::null_with(error);
     }
     srq->verbs.srq_num = response.driver().srq_num;
     srq->rq.lock.init();
@@ -33,10 +33,10 @@ int srq_modify(ibv_srq *ibsrq, ibv_srq_attr *attr, int attr_mask)
 {
     Srq *srq = to_srq(ibsrq);
     mminfo resized{};
-    Extended<struct ibv_modify_srq, rxe_modify_srq_cmd> command;
+    common::Extended<struct ibv_modify_srq, rxe_modify_srq_cmd> command;
     command.set_driver({.mmap_info_addr = reinterpret_cast<uintptr_t>(&resized)});
     // A resize moves the requests to another ring: nobody may post to the old one meanwhile.
-    Locked locked(srq->rq.lock);
+    common::Locked locked(srq->rq.lock);
     const int error = ibv_cmd_modify_srq(ibsrq, attr, attr_mask, command.core(), command.size());
     if (error != 0 || (attr_mask & IBV_SRQ_MAX_WR) == 0)
         return error;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Structs of the kernel's interface that go on with the rxe driver's own part.
+// Structs of the kernel's interface that go on with a driver's own part.
 #pragma once
 
 #include <cstddef>
 #include <cstring>
 
-namespace rxe {
+namespace common {
 
 /// Zeroed memory for a `Core` with a `Driver` right behind it, as commands to the kernel and its answers have it.
 template <class Core, class Driver>
@@ -26,4 +26,4 @@ private:
     alignas(8) char memory_[sizeof(Core) + sizeof(Driver)] = {};
 };
 
-}  // namespace rxe
+}  // namespace common

@@ -7,7 +7,7 @@
 #include <memory>
 #include <type_traits>
 
-namespace rxe {
+namespace common {
 
 struct Free {
     void operator()(void *memory) const { std::free(memory); }
@@ -32,4 +32,4 @@ inline std::nullptr_t null_with(int error)
     return nullptr;
 }
 
-}  // namespace rxe
+}  // namespace common

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Shared receive queues: create, arm the limit, query, destroy, post.
+#include "srq.hh"
+
+#include "common/extended.hh"
+#include "common/memory.hh"
+
+namespace siw {
+
+ibv_srq *srq_create(ibv_pd *pd, ibv_srq_init_attr *attr)
+{
+    auto srq = common::allocate<Srq>();
+    if (!srq)
+        return nullptr;
+    struct ibv_create_srq command {};
+    common::Extended<ib_uverbs_create_srq_resp, siw_uresp_create_srq> response;
+    int error = ibv_cmd_create_srq(pd, &srq->verbs.srq, attr, &command, sizeof(command), response.core(),
+                                   response.size());
+    if (error != 0)
+        return common::null_with(error);
+    error = srq->rq.ring.map(pd->context->cmd_fd, response.driver().srq_key, response.driver().num_rqe);
+    if (error != 0) {
+        ibv_cmd_destroy_srq(&srq->verbs.srq);
+        return common::null_with(error);
+    }
+    srq->rq.lock.init();
+    srq->rq.max_sge = attr->attr.max_sge;
+    return &srq.release()->verbs.srq;
+}
+
+int srq_modify(ibv_srq *srq, ibv_srq_attr *attr, int attr_mask)
+{
+    struct ibv_modify_srq command {};
+    return ibv_cmd_modify_srq(srq, attr, attr_mask, &command, sizeof(command));
+}
+
+int srq_query(ibv_srq *srq, ibv_srq_attr *attr)
+{
+    struct ibv_query_srq command {};
+    return ibv_cmd_query_srq(srq, attr, &command, sizeof(command));
+}
+
+int srq_destroy(ibv_srq *ibsrq)
+{
+    const int error = ibv_cmd_destroy_srq(ibsrq);
+    if (error != 0)
+        return error;
+    Srq *srq = to_srq(ibsrq);
+    srq->rq.ring.unmap();
+    std::free(srq);
+    return 0;
+}
+
+int srq_post_recv(ibv_srq *srq, ibv_recv_wr *wr, ibv_recv_wr **bad_wr)
+{
+    return to_srq(srq)->rq.post(wr, bad_wr);
+}
+
+}  // namespace siw
