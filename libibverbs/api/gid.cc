@@ -22,13 +22,13 @@ const verbs_sysfs_dev &sysfs_of(const ibv_context *context)
     return *verbs_get_device(context->device)->sysfs;
 }
 
-/// The entry as sysfs shows it; ENODATA where it is empty, as the kernel's own query says.
+/// The entry as sysfs shows it; ENODATA where it is empty, as the kernel's own query says, ENOENT where there is none.
 Status read_entry(const ibv_context *context, uint32_t port_num, uint32_t index, ib_uverbs_gid_entry &entry)
 {
     const verbs_sysfs_dev &device = sysfs_of(context);
     Result<ibv_gid> gid = verbs::discovery::read_gid(device, port_num, index);
     if (!gid)
-        return gid.error() == ENOENT ? Status(EINVAL) : gid.status();
+        return gid.status();
     constexpr ibv_gid kEmpty = {};
     if (std::memcmp(&*gid, &kEmpty, sizeof kEmpty) == 0)
         return ENODATA;
@@ -56,7 +56,7 @@ Status query_entry(ibv_context *context, uint32_t port_num, uint32_t index, uint
     return flags == 0 ? read_entry(context, port_num, index, entry) : Status(EOPNOTSUPP);
 }
 
-/// All filled entries of one port, as far as there is room. ENOENT ends the table.
+/// Adds all filled entries of one port. EINVAL: there is no room for them.
 Status read_port_table(ibv_context *context, uint32_t port_num, ib_uverbs_gid_entry *entries, size_t capacity,
                        size_t &count)
 {
@@ -70,7 +70,7 @@ Status read_port_table(ibv_context *context, uint32_t port_num, ib_uverbs_gid_en
         if (status.error() == ENODATA)
             continue;
         if (!status)
-            return status;
+            return status.error() == ENOENT ? Status(EINVAL) : status;
         if (count == capacity)
             return EINVAL;
         entries[count++] = entry;
@@ -122,7 +122,7 @@ VERBS_EXPORT int _ibv_query_gid_ex(ibv_context *context, uint32_t port_num, uint
 {
     ib_uverbs_gid_entry found;
     if (Status status = query_entry(context, port_num, gid_index, flags, found); !status)
-        return status.error();
+        return status.error() == ENOENT ? EINVAL : status.error();
     std::memset(entry, 0, entry_size);
     std::memcpy(entry, &found, std::min(entry_size, sizeof found));
     return 0;
@@ -144,7 +144,7 @@ VERBS_EXPORT int ibv_query_gid_type(ibv_context *context, uint8_t port_num, unsi
     ib_uverbs_gid_entry entry;
     Status status = query_entry(context, port_num, index, 0, entry);
     if (!status)
-        return verbs::minus_one_with(status.error());
+        return verbs::minus_one_with(status.error() == ENOENT ? EINVAL : status.error());
     *type =
         entry.gid_type == IBV_GID_TYPE_ROCE_V2 ? IBV_GID_TYPE_SYSFS_ROCE_V2 : IBV_GID_TYPE_SYSFS_IB_ROCE_V1;
     return 0;

@@ -55,6 +55,16 @@ int create(ibv_context *context, verbs_qp &vqp, ibv_qp_init_attr_ex &attr,
         .srq_handle = handle_of(attr.srq),
         .ind_table_handle = table != nullptr ? std::optional<uint32_t>(table->ind_tbl_handle) : std::nullopt,
         .async_fd = context->async_fd};
+    // Programs fill in more than an XRC queue pair has: an initiator receives nothing, a target has no queues.
+    if (attr.qp_type == IBV_QPT_XRC_SEND) {
+        request.recv_cq_handle.reset();
+        request.srq_handle.reset();
+        request.cap.max_recv_wr = request.cap.max_recv_sge = 0;
+    } else if (attr.qp_type == IBV_QPT_XRC_RECV) {
+        request.send_cq_handle.reset();
+        request.recv_cq_handle.reset();
+        request.srq_handle.reset();
+    }
     verbs::Result<verbs::uverbs::QpInfo> info =
         verbs::uverbs::qp_create(channel(context), request, driver, attributes);
     if (!info)

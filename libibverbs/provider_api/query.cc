@@ -96,25 +96,30 @@ VERBS_EXPORT int ibv_cmd_query_device_any(ibv_context *context, const ibv_query_
         return EINVAL;
 
     size_t driver_size = resp != nullptr ? *resp_size : 0;
-    ib_uverbs_ex_query_device_resp kernel;
-    verbs::Status status = verbs::uverbs::device_query_ex(
-        channel(context), kernel,
-        verbs::provider_api::driver_data(static_cast<ib_uverbs_ex_query_device_resp *>(nullptr), 0, resp,
-                                         driver_size));
-    if (status) {
-        if (resp != nullptr)
-            *resp = kernel;
-    } else if (status.error() == EOPNOTSUPP || status.error() == ENOSYS || status.error() == EINVAL) {
-        // A kernel from before the extended query: the plain one has the basic part.
+    ib_uverbs_ex_query_device_resp kernel = {};
+    size_t known = 0;  // how much of `kernel` there is
+    verbs::Status status = EOPNOTSUPP;
+    if (attr_size > sizeof attr->orig_attr) {
+        status = verbs::uverbs::device_query_ex(
+            channel(context), kernel,
+            verbs::provider_api::driver_data(static_cast<ib_uverbs_ex_query_device_resp *>(nullptr), 0, resp,
+                                             driver_size));
+        known = sizeof kernel;
+    }
+    // The basic part is what the plain query has, and all that kernels from before the extended one have.
+    if (status.error() == EOPNOTSUPP || status.error() == ENOSYS || status.error() == EINVAL) {
         kernel = {};
         status = verbs::uverbs::device_query(channel(context), kernel.base);
-        if (status && resp != nullptr) {
+        known = sizeof kernel.base;
+        if (status && resp != nullptr)
             std::memset(resp, 0, driver_size);
-            *resp_size = 0;
-        }
     }
     if (!status)
         return status.error();
+    if (resp != nullptr) {
+        *resp_size = std::min(known, driver_size);
+        std::memcpy(resp, &kernel, *resp_size);
+    }
 
     ibv_device_attr_ex whole = {};
     fill(whole, kernel);

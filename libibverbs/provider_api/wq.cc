@@ -18,6 +18,8 @@ VERBS_EXPORT int ibv_cmd_create_wq(ibv_context *context, ibv_wq_init_attr *wq_in
     if (wq_init_attr->comp_mask >= IBV_WQ_INIT_ATTR_RESERVED)
         return creation_error(EINVAL);
     bool has_flags = (wq_init_attr->comp_mask & IBV_WQ_INIT_ATTR_FLAGS) != 0;
+    if (has_flags && wq_init_attr->create_flags >= IBV_WQ_FLAGS_RESERVED)
+        return creation_error(EOPNOTSUPP);
     verbs::Result<verbs::uverbs::WqInfo> info =
         verbs::uverbs::wq_create(channel(context),
                                  {.user_handle = verbs::provider_api::user_handle(wq),

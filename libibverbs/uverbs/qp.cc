@@ -46,7 +46,9 @@ Status create_by_ioctl(Channel &channel, const QpRequest &qp, const DriverData &
 {
     ib_uverbs_qp_cap wanted = to_kernel(qp.cap);
     ib_uverbs_qp_cap granted = {};
-    uint32_t flags = qp.create_flags | (qp.signal_all ? uint32_t{IB_UVERBS_QP_CREATE_SQ_SIG_ALL} : 0);
+    // That there is a source QPN is what its attribute says.
+    uint32_t flags = (qp.create_flags & ~uint32_t{IBV_QP_CREATE_SOURCE_QPN}) |
+                     (qp.signal_all ? uint32_t{IB_UVERBS_QP_CREATE_SQ_SIG_ALL} : 0);
 
     Attributes<17> attributes(kCreate);
     attributes.new_object(UVERBS_ATTR_CREATE_QP_HANDLE);
