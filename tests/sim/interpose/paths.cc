@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Paths of the program that lead into the simulated tree.
+#include "interpose/paths.hh"
+
+#include <string.h>
+
+#include "interpose/real.hh"
+#include "session.hh"
+
+namespace sim {
+
+const char *translate(const char *path, std::string &storage)
+{
+    // Most calls are about other files, and a process that only makes such needs no session.
+    if (path == nullptr || (strncmp(path, "/sys/", 5) != 0 && strncmp(path, "/dev/", 5) != 0))
+        return path;
+    return Session::get().translate(path, storage);
+}
+
+std::string node_at(int directory, const char *name)
+{
+    if (name == nullptr || strncmp(name, "uverbs", 6) != 0 || directory == AT_FDCWD)
+        return {};
+    char link[64];
+    char target[512] = {};
+    snprintf(link, sizeof link, "/proc/self/fd/%d", directory);
+    if (REAL(readlink)(link, target, sizeof target - 1) < 0)
+        return {};
+    return std::string(target) + "/" + name;
+}
+
+bool is_empty_path(const char *path)
+{
+    return path != nullptr && *path == '\0';
+}
+
+}  // namespace sim
