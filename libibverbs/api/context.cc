@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "base/export.hh"
 #include "base/log.hh"
@@ -15,6 +16,7 @@
 #include "fork/range.hh"
 #include "provider/context.hh"
 #include "provider/devices.hh"
+#include "uverbs/context.hh"
 
 namespace {
 
@@ -64,12 +66,41 @@ VERBS_EXPORT ibv_context *ibv_open_device(ibv_device *device)
     return verbs_open_device(device, nullptr);
 }
 
+namespace {
+
+/// A context for the file of another one. On failure `cmd_fd` stays the caller's, which the provider closes what it is
+/// given: so it gets a duplicate, whose place the original takes in the end.
+verbs::Result<ibv_context *> import(ibv_device &device, int cmd_fd)
+{
+    const verbs_device_ops &provider = *verbs_get_device(&device)->ops;
+    if (provider.import_context == nullptr)
+        return verbs::Status(EOPNOTSUPP);
+    int duplicate = fcntl(cmd_fd, F_DUPFD_CLOEXEC, 0);
+    if (duplicate < 0)
+        return verbs::Status::from_errno();
+    ibv_context *context = verbs::provider::context_of(provider, provider.import_context(&device, duplicate));
+    if (context == nullptr)
+        return verbs::Status::from_errno();
+    verbs::provider::channel(context).set_fd(cmd_fd);
+    verbs::UniqueFd(std::exchange(context->cmd_fd, cmd_fd)).reset();
+    if (context->async_fd < 0) {
+        // Events of the objects that are made here; a kernel that has no file for them reports none.
+        verbs::Result<verbs::UniqueFd> events =
+            verbs::uverbs::async_events_open(verbs::provider::channel(context));
+        if (events)
+            context->async_fd = events->release();
+    }
+    return context;
+}
+
+}  // namespace
+
 VERBS_EXPORT ibv_context *ibv_import_device(int cmd_fd)
 {
     read_destroy_policy();
     verbs::fork::enable_from_environment();
     struct stat node = {};
-    if (fstat(cmd_fd, &node) != 0)
+    if (fstat(cmd_fd, &node) != 0 || !S_ISCHR(node.st_mode))
         return verbs::null_with(EINVAL);
     verbs::Result<verbs::provider::DeviceArray> list = verbs::provider::list_devices();
     if (!list)
@@ -80,17 +111,10 @@ VERBS_EXPORT ibv_context *ibv_import_device(int cmd_fd)
     for (size_t i = 0; i < list->count; ++i) {
         ibv_device *device = list->devices.get()[i];
         verbs_device &candidate = *verbs_get_device(device);
-        if (S_ISCHR(node.st_mode) && candidate.sysfs->sysfs_cdev == node.st_rdev) {
-            if (candidate.ops->import_context == nullptr) {
-                error = EOPNOTSUPP;
-            } else if (int fd = fcntl(cmd_fd, F_DUPFD_CLOEXEC, 0); fd < 0) {
-                error = errno;
-            } else {
-                context =
-                    verbs::provider::context_of(*candidate.ops, candidate.ops->import_context(device, fd));
-                if (context == nullptr)
-                    error = verbs::Status::from_errno().error();
-            }
+        if (context == nullptr && candidate.sysfs->sysfs_cdev == node.st_rdev) {
+            verbs::Result<ibv_context *> imported = import(*device, cmd_fd);
+            error = imported.error();
+            context = *imported;
         }
         verbs::provider::device_unref(candidate);
     }

@@ -22,7 +22,10 @@ VERBS_EXPORT int ibv_dealloc_pd(ibv_pd *pd)
 
 VERBS_EXPORT ibv_pd *ibv_import_pd(ibv_context *context, uint32_t pd_handle)
 {
-    return ops(context).import_pd(context, pd_handle);
+    ibv_pd *pd = ops(context).import_pd(context, pd_handle);
+    if (pd != nullptr)
+        pd->context = context;
+    return pd;
 }
 
 VERBS_EXPORT void ibv_unimport_pd(ibv_pd *pd)

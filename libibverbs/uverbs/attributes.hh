@@ -99,6 +99,9 @@ public:
         return *this;
     }
 
+    /// Where events of the new object go; nowhere if the context has no such file (-1).
+    Attributes &event_file(uint16_t id, int fd) { return fd >= 0 ? file(id, fd) : *this; }
+
     /// The last attribute may be ignored by a kernel that does not know it.
     Attributes &optional()
     {

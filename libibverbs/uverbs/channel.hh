@@ -36,6 +36,8 @@ public:
     }
 
     int fd() const { return fd_; }
+    /// Goes on with another descriptor of the same open file, before anybody else uses the channel.
+    void set_fd(int fd) { fd_ = fd; }
     uint32_t driver_id() const { return driver_id_; }
 
     /// Whether the kernel is still believed to know the method; false once it said that it does not.

@@ -3,6 +3,7 @@
 #include "uverbs/context.hh"
 
 #include <algorithm>
+#include <utility>
 
 #include "uverbs/write_command.hh"
 
@@ -26,11 +27,10 @@ Status get_by_ioctl(Channel &channel, const DriverData &driver, std::span<const 
     Status status = get.issue(channel);
     if (!status)
         return status;
-    Attributes<1> alloc(kAsyncEventAlloc);
-    status = alloc.new_object(UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE).issue(channel);
-    if (!status)
-        return status;
-    info.async_fd.reset(static_cast<int>(alloc.result()));
+    Result<UniqueFd> events = async_events_open(channel);
+    if (!events)
+        return events.status();
+    info.async_fd = std::move(*events);
     return {};
 }
 
@@ -57,6 +57,14 @@ Result<ContextInfo> context_get(Channel &channel, const DriverData &driver, std:
     if (!status)
         return status;
     return info;
+}
+
+Result<UniqueFd> async_events_open(Channel &channel)
+{
+    Attributes<1> alloc(kAsyncEventAlloc);
+    if (Status status = alloc.new_object(UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE).issue(channel); !status)
+        return status;
+    return UniqueFd(static_cast<int>(alloc.result()));
 }
 
 Result<ContextDescription> context_query(Channel &channel, ibv_command_buffer *driver)

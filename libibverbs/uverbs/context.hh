@@ -25,6 +25,10 @@ struct ContextInfo {
 /// only the ioctl can carry: EOPNOTSUPP on older kernels.
 Result<ContextInfo> context_get(Channel &channel, const DriverData &driver, std::span<const int> files = {});
 
+/// A file where events of a context can be read that has none in this process. ioctl only: EPROTONOSUPPORT or ENOTTY on
+/// older kernels.
+Result<UniqueFd> async_events_open(Channel &channel);
+
 /// What the kernel says of a context that another process set up.
 struct ContextDescription {
     uint32_t num_comp_vectors = 0;

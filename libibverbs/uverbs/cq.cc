@@ -28,9 +28,9 @@ Status create_by_ioctl(Channel &channel, const CqRequest &cq, const DriverData &
         .out(UVERBS_ATTR_CREATE_CQ_RESP_CQE, info.cqe)
         .in(UVERBS_ATTR_CREATE_CQ_CQE, cq.cqe)
         .in(UVERBS_ATTR_CREATE_CQ_USER_HANDLE, cq.user_handle)
-        .in(UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, cq.comp_vector)
-        .file(UVERBS_ATTR_CREATE_CQ_EVENT_FD, cq.async_fd)
-        .optional();
+        .in(UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, cq.comp_vector);
+    if (cq.async_fd >= 0)
+        attributes.file(UVERBS_ATTR_CREATE_CQ_EVENT_FD, cq.async_fd).optional();
     if (cq.comp_channel_fd >= 0)
         attributes.file(UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL, cq.comp_channel_fd);
     if (cq.flags != 0)

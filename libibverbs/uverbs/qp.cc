@@ -65,7 +65,7 @@ Status create_by_ioctl(Channel &channel, const QpRequest &qp, const DriverData &
     attributes.constant(UVERBS_ATTR_CREATE_QP_TYPE, qp.type)
         .in(UVERBS_ATTR_CREATE_QP_USER_HANDLE, qp.user_handle)
         .in(UVERBS_ATTR_CREATE_QP_CAP, wanted)
-        .file(UVERBS_ATTR_CREATE_QP_EVENT_FD, qp.async_fd)
+        .event_file(UVERBS_ATTR_CREATE_QP_EVENT_FD, qp.async_fd)
         .out(UVERBS_ATTR_CREATE_QP_RESP_CAP, granted)
         .out(UVERBS_ATTR_CREATE_QP_RESP_QP_NUM, info.qp_num);
     if (flags != 0)

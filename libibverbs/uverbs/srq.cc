@@ -33,7 +33,7 @@ Status create_by_ioctl(Channel &channel, const SrqRequest &srq, const DriverData
                         .in(UVERBS_ATTR_CREATE_SRQ_MAX_WR, srq.max_wr)
                         .in(UVERBS_ATTR_CREATE_SRQ_MAX_SGE, srq.max_sge)
                         .in(UVERBS_ATTR_CREATE_SRQ_LIMIT, srq.srq_limit)
-                        .file(UVERBS_ATTR_CREATE_SRQ_EVENT_FD, srq.async_fd)
+                        .event_file(UVERBS_ATTR_CREATE_SRQ_EVENT_FD, srq.async_fd)
                         .out(UVERBS_ATTR_CREATE_SRQ_RESP_MAX_WR, info.max_wr)
                         .out(UVERBS_ATTR_CREATE_SRQ_RESP_MAX_SGE, info.max_sge)
                         .driver(driver)

@@ -19,7 +19,7 @@ Status create_by_ioctl(Channel &channel, const WqRequest &wq, const DriverData &
                         .constant(UVERBS_ATTR_CREATE_WQ_TYPE, wq.type)
                         .in(UVERBS_ATTR_CREATE_WQ_MAX_WR, wq.max_wr)
                         .in(UVERBS_ATTR_CREATE_WQ_MAX_SGE, wq.max_sge)
-                        .file(UVERBS_ATTR_CREATE_WQ_EVENT_FD, wq.async_fd)
+                        .event_file(UVERBS_ATTR_CREATE_WQ_EVENT_FD, wq.async_fd)
                         .in(UVERBS_ATTR_CREATE_WQ_FLAGS, wq.flags)
                         .out(UVERBS_ATTR_CREATE_WQ_RESP_MAX_WR, info.max_wr)
                         .out(UVERBS_ATTR_CREATE_WQ_RESP_MAX_SGE, info.max_sge)

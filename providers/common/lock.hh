@@ -7,15 +7,29 @@
 namespace common {
 
 /// Held for a few stores, never across a system call. Lives in zeroed memory, so init() takes the place of a
-/// constructor.
+/// constructor. It does nothing where one thread at a time uses the queue, as programs can promise.
 class SpinLock {
 public:
-    void init() { pthread_spin_init(&lock_, PTHREAD_PROCESS_PRIVATE); }
-    void lock() { pthread_spin_lock(&lock_); }
-    void unlock() { pthread_spin_unlock(&lock_); }
+    void init(bool single_threaded = false)
+    {
+        unneeded_ = single_threaded;
+        pthread_spin_init(&lock_, PTHREAD_PROCESS_PRIVATE);
+    }
+    bool is_needed() const { return !unneeded_; }
+    void lock()
+    {
+        if (!unneeded_)
+            pthread_spin_lock(&lock_);
+    }
+    void unlock()
+    {
+        if (!unneeded_)
+            pthread_spin_unlock(&lock_);
+    }
 
 private:
     pthread_spinlock_t lock_;
+    bool unneeded_;
 };
 
 /// May be held across a system call: who waits sleeps. Lives in zeroed memory, between init() and destroy().

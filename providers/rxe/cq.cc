@@ -4,6 +4,7 @@
 
 #include "common/extended.hh"
 #include "common/memory.hh"
+#include "context.hh"
 
 namespace rxe {
 namespace {
@@ -12,13 +13,13 @@ namespace {
 constexpr uint64_t kWcFields = IBV_WC_STANDARD_FLAGS;
 
 /// The end of both ways to create a CQ: maps the ring of the one that the kernel made, or destroys it.
-int ring_init(Cq &cq, const mminfo &info)
+int ring_init(Cq &cq, const mminfo &info, bool single_threaded)
 {
     const int error = cq.ring.map(cq.verbs.cq.context->cmd_fd, info);
     if (error != 0)
         ibv_cmd_destroy_cq(&cq.verbs.cq);
     else
-        cq.lock.init();
+        cq.lock.init(single_threaded);
     return error;
 }
 
@@ -26,7 +27,7 @@ int ring_init(Cq &cq, const mminfo &info)
 
 ibv_cq *cq_create(ibv_context *context, int cqe, ibv_comp_channel *channel, int comp_vector)
 {
-    auto cq = common::allocate<Cq>();
+    auto cq = member_allocate<Cq>(nullptr, Resource::kCq);
     if (!cq)
         return nullptr;
     struct ibv_create_cq command {};
@@ -34,7 +35,7 @@ ibv_cq *cq_create(ibv_context *context, int cqe, ibv_comp_channel *channel, int 
     int error = ibv_cmd_create_cq(context, cqe, channel, comp_vector, &cq->verbs.cq, &command,
                                   sizeof(command), response.core(), response.size());
     if (error == 0)
-        error = ring_init(*cq, response.driver().mi);
+        error = ring_init(*cq, response.driver().mi, false);
     if (error != 0)
         return common::null_with(error);
     return &cq.release()->verbs.cq;
@@ -45,7 +46,10 @@ ibv_cq_ex *cq_create_ex(ibv_context *context, ibv_cq_init_attr_ex *attr)
     const uint32_t flags = (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 ? attr->flags : 0;
     if ((attr->wc_flags & ~kWcFields) != 0 || (flags & ~IBV_CREATE_CQ_ATTR_SINGLE_THREADED) != 0)
         return common::null_with(EOPNOTSUPP);
-    auto cq = common::allocate<Cq>();
+    const bool has_domain = (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) != 0;
+    if (has_domain && (attr->parent_domain == nullptr || to_pd(attr->parent_domain)->protection == nullptr))
+        return common::null_with(EINVAL);
+    auto cq = member_allocate<Cq>(has_domain ? attr->parent_domain : nullptr, Resource::kCq);
     if (!cq)
         return nullptr;
     struct ibv_create_cq_ex command {};
@@ -53,10 +57,9 @@ ibv_cq_ex *cq_create_ex(ibv_context *context, ibv_cq_init_attr_ex *attr)
     int error = ibv_cmd_create_cq_ex(context, attr, nullptr, &cq->verbs, &command, sizeof(command),
                                      response.core(), response.size(), 0);
     if (error == 0)
-        error = ring_init(*cq, response.driver().mi);
+        error = ring_init(*cq, response.driver().mi, flags != 0 || cq->membership.single_threaded());
     if (error != 0)
         return common::null_with(error);
-    cq->unlocked = flags != 0;
     cq_ex_init(cq->verbs.cq_ex);
     return &cq.release()->verbs.cq_ex;
 }
@@ -72,7 +75,7 @@ int cq_resize(ibv_cq *ibcq, int cqe)
         ibv_cmd_resize_cq(ibcq, cqe, &command, sizeof(command), response.core(), response.size());
     if (error != 0)
         return error;
-    return cq->ring.remap(ibcq->context->cmd_fd, response.driver().mi);
+    return resized("CQ", *ibcq->context, cq->ring.remap(ibcq->context->cmd_fd, response.driver().mi));
 }
 
 int cq_destroy(ibv_cq *ibcq)
@@ -82,7 +85,7 @@ int cq_destroy(ibv_cq *ibcq)
         return error;
     Cq *cq = to_cq(ibcq);
     cq->ring.unmap();
-    std::free(cq);
+    member_free(cq, Resource::kCq, cq->membership);
     return 0;
 }
 

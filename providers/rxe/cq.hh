@@ -6,6 +6,7 @@
 #include <infiniband/verbs.h>
 
 #include "common/lock.hh"
+#include "domain.hh"
 #include "queue.hh"
 
 namespace rxe {
@@ -14,10 +15,10 @@ struct Cq {
     verbs_cq verbs;
     Queue<ib_uverbs_wc> ring;
     common::SpinLock lock;
+    Membership membership;
 
-    // Extended polling, between start_poll and end_poll.
-    bool unlocked;                // the program promised IBV_CREATE_CQ_ATTR_SINGLE_THREADED
-    const ib_uverbs_wc *current;  // what the read functions read; null before the first and after the last
+    // What the read functions of extended polling read; null before the first and after the last.
+    const ib_uverbs_wc *current;
 };
 
 inline Cq *to_cq(ibv_cq *cq)

@@ -5,18 +5,6 @@
 namespace rxe {
 namespace {
 
-void lock(Cq &cq)
-{
-    if (!cq.unlocked)
-        cq.lock.lock();
-}
-
-void unlock(Cq &cq)
-{
-    if (!cq.unlocked)
-        cq.lock.unlock();
-}
-
 /// Makes the next completion the current one; ENOENT if there is none.
 int advance(Cq &cq)
 {
@@ -45,10 +33,10 @@ int start_poll(ibv_cq_ex *ibcq, ibv_poll_cq_attr *attr)
     if (attr->comp_mask != 0)
         return EINVAL;
     Cq &cq = *to_cq(ibcq);
-    lock(cq);
+    cq.lock.lock();
     const int error = advance(cq);
     if (error != 0)
-        unlock(cq);
+        cq.lock.unlock();
     return error;
 }
 
@@ -63,7 +51,7 @@ void end_poll(ibv_cq_ex *ibcq)
 {
     Cq &cq = *to_cq(ibcq);
     retire(cq);
-    unlock(cq);
+    cq.lock.unlock();
 }
 
 ibv_wc_opcode read_opcode(ibv_cq_ex *cq)

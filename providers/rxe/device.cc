@@ -37,6 +37,7 @@ constexpr verbs_device_ops kDeviceOps = {
     .match_max_abi_version = kAbiVersion,
     .match_table = kMatchTable,
     .alloc_context = context_alloc,
+    .import_context = context_import,
     .alloc_device = device_alloc,
     .uninit_device = device_free,
 };

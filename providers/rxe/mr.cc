@@ -20,6 +20,33 @@ ibv_mr *mr_reg(ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access)
     return &mr.release()->ibv_mr;
 }
 
+ibv_mr *mr_reg_dmabuf(ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd, int access)
+{
+    auto mr = common::allocate<verbs_mr>();
+    if (!mr)
+        return nullptr;
+    const int error = ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access, mr.get(), nullptr);
+    if (error != 0)
+        return common::null_with(error);
+    return &mr.release()->ibv_mr;
+}
+
+ibv_mr *mr_import(ibv_pd *pd, uint32_t handle)
+{
+    auto mr = common::allocate<verbs_mr>();
+    if (!mr)
+        return nullptr;
+    const int error = ibv_cmd_query_mr(pd, mr.get(), handle);
+    if (error != 0)
+        return common::null_with(error);
+    return &mr.release()->ibv_mr;
+}
+
+void mr_unimport(ibv_mr *mr)
+{
+    std::free(verbs_get_mr(mr));
+}
+
 int mr_rereg(verbs_mr *mr, int flags, ibv_pd *pd, void *addr, size_t length, int access)
 {
     struct ibv_rereg_mr command {};

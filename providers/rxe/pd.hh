@@ -8,5 +8,7 @@ namespace rxe {
 
 ibv_pd *pd_alloc(ibv_context *context);
 int pd_dealloc(ibv_pd *pd);
+ibv_pd *pd_import(ibv_context *context, uint32_t handle);
+void pd_unimport(ibv_pd *pd);
 
 }  // namespace rxe

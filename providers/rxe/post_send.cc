@@ -114,10 +114,16 @@ bool qp_can_send(const Qp &qp)
     return qp.verbs.qp.state >= IBV_QPS_RTS;
 }
 
-int qp_ring_doorbell(Qp &qp)
+int qp_ring_doorbell(Qp &qp, const SendQueue::Batch &batch)
 {
     ibv_send_wr *ignored = nullptr;
-    return ibv_cmd_post_send(&qp.verbs.qp, nullptr, &ignored);
+    const int error = ibv_cmd_post_send(&qp.verbs.qp, nullptr, &ignored);
+    if (error == EINVAL) {
+        // Left in the queue, it would be sent after requests that are posted later, once the QP can send.
+        common::Locked locked(qp.sq.lock);
+        qp.sq.batch_withdraw(batch);
+    }
+    return error;
 }
 
 int qp_post_send(ibv_qp *ibqp, ibv_send_wr *wr, ibv_send_wr **bad_wr)
@@ -131,7 +137,7 @@ int qp_post_send(ibv_qp *ibqp, ibv_send_wr *wr, ibv_send_wr **bad_wr)
     }
     ibv_send_wr *const first = wr;
     int error = 0;
-    bool posted;
+    SendQueue::Batch batch;
     {
         common::Locked locked(qp.sq.lock);
         qp.sq.batch_start();
@@ -142,11 +148,11 @@ int qp_post_send(ibv_qp *ibqp, ibv_send_wr *wr, ibv_send_wr **bad_wr)
                 break;
             }
         }
-        posted = qp.sq.batch_publish();
+        batch = qp.sq.batch_publish();
     }
-    if (!posted)
+    if (batch.empty())
         return error;
-    const int doorbell_error = qp_ring_doorbell(qp);
+    const int doorbell_error = qp_ring_doorbell(qp, batch);
     if (doorbell_error != 0) {
         *bad_wr = first;
         return doorbell_error;
@@ -160,6 +166,7 @@ int qp_bind_mw(ibv_qp *ibqp, ibv_mw *mw, ibv_mw_bind *bind)
     if (!qp_can_send(qp) || (bind->bind_info.mw_access_flags & IBV_ACCESS_ZERO_BASED) != 0)
         return EINVAL;
     const uint32_t rkey = ibv_inc_rkey(mw->rkey);
+    SendQueue::Batch batch;
     {
         common::Locked locked(qp.sq.lock);
         qp.sq.batch_start();
@@ -170,9 +177,9 @@ int qp_bind_mw(ibv_qp *ibqp, ibv_mw *mw, ibv_mw_bind *bind)
         error = qp.sq.finish();
         if (error != 0)
             return error;
-        qp.sq.batch_publish();
+        batch = qp.sq.batch_publish();
     }
-    const int error = qp_ring_doorbell(qp);
+    const int error = qp_ring_doorbell(qp, batch);
     if (error == 0)
         mw->rkey = rkey;
     return error;

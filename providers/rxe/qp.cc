@@ -41,10 +41,10 @@ int rings_init(Qp &qp, const rxe_create_qp_resp &response, const ibv_qp_cap &cap
     }
     if (error != 0)
         return error;
-    qp.sq.lock.init();
+    qp.sq.lock.init(qp.membership.single_threaded());
     qp.sq.max_sge = cap.max_send_sge;
     qp.sq.max_inline = cap.max_inline_data;
-    qp.rq.lock.init();
+    qp.rq.lock.init(qp.membership.single_threaded());
     qp.rq.max_sge = cap.max_recv_sge;
     return 0;
 }
@@ -78,7 +78,7 @@ ibv_qp *qp_create_ex(ibv_context *context, ibv_qp_init_attr_ex *attr)
     if (extended && (attr->send_ops_flags & ~send_ops_flags(operations)) != 0)
         return common::null_with(EOPNOTSUPP);
 
-    auto qp = common::allocate<Qp>();
+    auto qp = member_allocate<Qp>(attr->pd, Resource::kQp);
     if (!qp)
         return nullptr;
     struct ibv_create_qp command {};
@@ -125,7 +125,7 @@ int qp_destroy(ibv_qp *ibqp)
     Qp *qp = to_qp(ibqp);
     qp->sq.ring.unmap();
     qp->rq.ring.unmap();
-    std::free(qp);
+    member_free(qp, Resource::kQp, qp->membership);
     return 0;
 }
 

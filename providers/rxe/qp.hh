@@ -5,6 +5,7 @@
 #include <infiniband/driver.h>
 #include <infiniband/verbs.h>
 
+#include "domain.hh"
 #include "recv_queue.hh"
 #include "send_queue.hh"
 
@@ -14,6 +15,7 @@ struct Qp {
     verbs_qp verbs;
     SendQueue sq;
     RecvQueue rq;  // without a ring where the QP uses an SRQ
+    Membership membership;
 };
 
 inline Qp *to_qp(ibv_qp *qp)
@@ -38,8 +40,10 @@ int qp_bind_mw(ibv_qp *qp, ibv_mw *mw, ibv_mw_bind *bind);
 /// Whether the driver would look at the send queue. Before RTS it refuses, but keeps what lies in the ring.
 bool qp_can_send(const Qp &qp);
 
-/// Tells the driver of WQEs in the send queue. Fails only when the device is gone; 0 or an errno value.
-int qp_ring_doorbell(Qp &qp);
+/// Tells the driver of WQEs in the send queue; 0 or an errno value. EINVAL: the QP is in no state to send, contrary to what
+/// this process knows; the batch is not in the queue then. After other errors, such as those of a device that is gone, it
+/// stays there: the driver may be looking at it.
+int qp_ring_doorbell(Qp &qp, const SendQueue::Batch &batch);
 
 /// Sets the functions with which programs post through an extended QP.
 void qp_ex_init(ibv_qp_ex &qp);

@@ -35,23 +35,29 @@ public:
         return 0;
     }
 
-    /// Exchanges the ring for the one in which the driver put the elements. On an error the old one stays, which
-    /// the driver no longer looks at.
+    /// Exchanges the ring for the one in which the driver put the elements. The driver has left the old one: on an error
+    /// there is none any more, but a place where nothing arrives and nothing fits.
     int remap(int fd, const mminfo &info)
     {
         Queue replacement{};
-        const int error = replacement.map(fd, info);
-        if (error != 0)
-            return error;
+        int error = replacement.map(fd, info);
+        if (error != 0) {
+            unmap();  // what it took may be what is missing
+            error = replacement.map(fd, info);
+        }
+        if (error != 0) {
+            replacement = Queue{};
+            replacement.ring_ = &nowhere;
+        }
         unmap();
         *this = replacement;
-        return 0;
+        return error;
     }
 
     /// Leaves the queue as zeroed memory is: without a ring. Keeps errno.
     void unmap()
     {
-        if (ring_ == nullptr)
+        if (size_ == 0)
             return;
         const int saved = errno;
         munmap(ring_, size_);
@@ -80,6 +86,8 @@ public:
     void retire(uint32_t consumer) { store(ring_->consumer_index, consumer); }
 
 private:
+    static inline rxe_queue_buf nowhere{};
+
     using Index = std::atomic_ref<uint32_t>;
 
     uint32_t own(uint32_t &index) const { return Index(index).load(std::memory_order_relaxed) & mask_; }

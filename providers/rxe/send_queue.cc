@@ -61,12 +61,20 @@ void SendQueue::batch_start()
     error = 0;
 }
 
-bool SendQueue::batch_publish()
+SendQueue::Batch SendQueue::batch_publish()
 {
-    const bool any = tail_ssn != ssn;
+    const Batch batch{.start = ring.producer(), .end = tail, .ssn = ssn};
     ssn = tail_ssn;
     ring.publish(tail);
-    return any;
+    return batch;
+}
+
+void SendQueue::batch_withdraw(const Batch &batch)
+{
+    if (ring.producer() != batch.end)
+        return;
+    ssn = batch.ssn;
+    ring.publish(batch.start);
 }
 
 int SendQueue::start(uint64_t wr_id, uint32_t opcode, uint32_t send_flags)

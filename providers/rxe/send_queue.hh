@@ -31,6 +31,14 @@ uint32_t operations_of(ibv_qp_type type, uint64_t capabilities);
 ///
 /// Of each WQE: start(), then the setters for what its operation needs, then finish().
 struct SendQueue {
+    /// Requests that were published together.
+    struct Batch {
+        uint32_t start;
+        uint32_t end;
+        uint32_t ssn;  // in front of it
+        bool empty() const { return start == end; }
+    };
+
     Queue<rxe_send_wqe> ring;
     common::SpinLock lock;
     bool datagram;
@@ -46,8 +54,10 @@ struct SendQueue {
     int error;  // the first one; for ibv_wr_complete
 
     void batch_start();
-    /// Shows the batch to the driver; whether it had any WQE.
-    bool batch_publish();
+    /// Shows the batch to the driver.
+    Batch batch_publish();
+    /// Takes a batch back that the driver does not look at, unless others were published behind it.
+    void batch_withdraw(const Batch &batch);
 
     /// 0; EINVAL: the QP has no such operation; ENOMEM: the queue is full.
     int start(uint64_t wr_id, uint32_t opcode, uint32_t send_flags);

@@ -4,12 +4,13 @@
 
 #include "common/extended.hh"
 #include "common/memory.hh"
+#include "context.hh"
 
 namespace rxe {
 
 ibv_srq *srq_create(ibv_pd *pd, ibv_srq_init_attr *attr)
 {
-    auto srq = common::allocate<Srq>();
+    auto srq = member_allocate<Srq>(pd, Resource::kSrq);
     if (!srq)
         return nullptr;
     struct ibv_create_srq command {};
@@ -24,7 +25,7 @@ ibv_srq *srq_create(ibv_pd *pd, ibv_srq_init_attr *attr)
         return common::null_with(error);
     }
     srq->verbs.srq_num = response.driver().srq_num;
-    srq->rq.lock.init();
+    srq->rq.lock.init(srq->membership.single_threaded());
     srq->rq.max_sge = attr->attr.max_sge;
     return &srq.release()->verbs.srq;
 }
@@ -32,15 +33,15 @@ ibv_srq *srq_create(ibv_pd *pd, ibv_srq_init_attr *attr)
 int srq_modify(ibv_srq *ibsrq, ibv_srq_attr *attr, int attr_mask)
 {
     Srq *srq = to_srq(ibsrq);
-    mminfo resized{};
+    mminfo info{};
     common::Extended<struct ibv_modify_srq, rxe_modify_srq_cmd> command;
-    command.set_driver({.mmap_info_addr = reinterpret_cast<uintptr_t>(&resized)});
+    command.set_driver({.mmap_info_addr = reinterpret_cast<uintptr_t>(&info)});
     // A resize moves the requests to another ring: nobody may post to the old one meanwhile.
     common::Locked locked(srq->rq.lock);
     const int error = ibv_cmd_modify_srq(ibsrq, attr, attr_mask, command.core(), command.size());
     if (error != 0 || (attr_mask & IBV_SRQ_MAX_WR) == 0)
         return error;
-    return srq->rq.ring.remap(ibsrq->context->cmd_fd, resized);
+    return resized("SRQ", *ibsrq->context, srq->rq.ring.remap(ibsrq->context->cmd_fd, info));
 }
 
 int srq_query(ibv_srq *srq, ibv_srq_attr *attr)
@@ -56,7 +57,7 @@ int srq_destroy(ibv_srq *ibsrq)
         return error;
     Srq *srq = to_srq(ibsrq);
     srq->rq.ring.unmap();
-    std::free(srq);
+    member_free(srq, Resource::kSrq, srq->membership);
     return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include <infiniband/driver.h>
 
+#include "domain.hh"
 #include "recv_queue.hh"
 
 namespace rxe {
@@ -11,6 +12,7 @@ namespace rxe {
 struct Srq {
     verbs_srq verbs;
     RecvQueue rq;
+    Membership membership;
 };
 
 inline Srq *to_srq(ibv_srq *srq)

@@ -190,9 +190,11 @@ int wr_complete(ibv_qp_ex *ibqp)
     Qp &qp = *to_qp(ibqp);
     finish(qp.sq);
     const int error = qp.sq.error;
-    const bool posted = error == 0 && qp.sq.batch_publish();
+    SendQueue::Batch batch{};
+    if (error == 0)
+        batch = qp.sq.batch_publish();
     qp.sq.lock.unlock();
-    return posted ? qp_ring_doorbell(qp) : error;
+    return batch.empty() ? error : qp_ring_doorbell(qp, batch);
 }
 
 void wr_abort(ibv_qp_ex *qp)

@@ -37,6 +37,11 @@ void test_skip(const char *format, ...)
     result = kSkipped;
 }
 
+const char *test_failure(void)
+{
+    return result == kFailed ? message : NULL;
+}
+
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 char *at(int side, size_t offset)
@@ -287,7 +292,8 @@ static const struct {
     {"wr", wr_tests},           {"cq", cq_tests},
     {"event", event_tests},     {"protection", protection_tests},
     {"failure", failure_tests}, {"post", post_tests},
-    {"object", object_tests},
+    {"object", object_tests},   {"import", import_tests},
+    {"domain", domain_tests},   {"memory", memory_tests},
 };
 
 static int open_device(const char *name)
@@ -342,6 +348,8 @@ int main(int argc, char **argv)
     };
     const char *device = NULL, *prefix = "";
     bool strict = false;
+    if (argc == 3 && strcmp(argv[1], "--importer") == 0)
+        return import_main(atoi(argv[2]));
     for (int option; (option = getopt_long(argc, argv, "d:g:t:sh", options, NULL)) != -1;) {
         switch (option) {
             case 'd':

@@ -19,6 +19,9 @@ struct test {
 void test_fail(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void test_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* What the running test failed with; NULL if it has not. */
+const char *test_failure(void);
+
 /* Each ends the test function that it stands in. */
 #define CHECK(condition)                                     \
     do {                                                     \
@@ -43,7 +46,11 @@ void test_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
     } while (0)
 
 extern const struct test rc_tests[], datagram_tests[], srq_tests[], mw_tests[], wr_tests[], cq_tests[],
-    event_tests[], protection_tests[], failure_tests[], post_tests[], object_tests[];
+    event_tests[], protection_tests[], failure_tests[], post_tests[], object_tests[], import_tests[],
+    domain_tests[], memory_tests[];
+
+/* The other process of import_tests, which talks to the first over `socket`; its exit status. */
+int import_main(int socket);
 
 /* ---- the device ------------------------------------------------------------------------------------------------ */
 

@@ -99,10 +99,6 @@ static void mr_refused(void)
 
 static void unsupported(void)
 {
-    struct ibv_td_init_attr td = {0};
-    errno = 0;
-    CHECK(ibv_alloc_td(env.context, &td) == NULL);
-    CHECK_EQ(errno, EOPNOTSUPP);
     errno = 0;
     CHECK(ibv_alloc_null_mr(env.pd) == NULL);
     CHECK_EQ(errno, EOPNOTSUPP);

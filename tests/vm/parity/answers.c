@@ -506,12 +506,19 @@ static void try_contexts(struct ibv_device *device)
     int null = open("/dev/null", O_RDWR);
     OBJECT("import_device /dev/null", other, ibv_import_device(null));
     close(null);
-    OBJECT("import_device own", other, ibv_import_device(context->cmd_fd));
+    int duplicate = dup(context->cmd_fd);
+    OBJECT("import_device own", other, ibv_import_device(duplicate));
+    if (other != NULL)
+        ibv_close_device(other);
+    else
+        close(duplicate);
     struct ibv_pd *pd;
     OBJECT("import_pd", pd, ibv_import_pd(context, 4711));
     struct ibv_td_init_attr td_attr = {0};
     struct ibv_td *td;
     OBJECT("alloc_td", td, ibv_alloc_td(context, &td_attr));
+    if (td != NULL)
+        ibv_dealloc_td(td);
     struct ibv_xrcd_init_attr xrcd_attr = {.comp_mask = 3, .fd = -1, .oflags = O_CREAT};
     struct ibv_xrcd *xrcd;
     OBJECT("open_xrcd", xrcd, ibv_open_xrcd(context, &xrcd_attr));

@@ -146,6 +146,21 @@ TEST_F(CqTest, FailsWithoutLeftovers)
     EXPECT_EQ(kernel_.count("destroy_cq"), 2);
 }
 
+TEST_F(CqTest, IsOutOfUseButSafeWhereItsNewRingCannotBeMapped)
+{
+    complete(completion(1));
+    kernel_.failing_mmaps = 2;
+    EXPECT_EQ(ops().resize_cq(cq_, 31), ENOMEM);
+    EXPECT_EQ(kernel_.logged.substr(0, 2), "1 ");
+    EXPECT_NE(kernel_.logged.find("the CQ was resized"), std::string::npos) << kernel_.logged;
+    EXPECT_NE(kernel_.logged.find("Cannot allocate memory"), std::string::npos) << kernel_.logged;
+    ibv_wc wc;
+    EXPECT_EQ(ops().poll_cq(cq_, 1, &wc), 0);
+    EXPECT_EQ(ops().resize_cq(cq_, 63), 0) << "another ring may fit later";
+    complete(completion(2));
+    EXPECT_EQ(ops().poll_cq(cq_, 1, &wc), 1);
+}
+
 TEST_F(CqTest, StaysWhereDestroyingFails)
 {
     kernel_.fail("destroy_cq", EBUSY);

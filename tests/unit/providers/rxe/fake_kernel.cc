@@ -3,11 +3,13 @@
 #include "fake_kernel.hh"
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -49,8 +51,9 @@ mminfo FakeKernel::make_ring(uint32_t entries, size_t size)
     const uint32_t slots = std::bit_ceil(entries + 1);
     const size_t element = std::bit_ceil(std::max<size_t>(size, 64));
     const size_t bytes = (sizeof(rxe_queue_buf) + slots * element + 4095) & ~size_t{4095};
-    void *memory =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, static_cast<off_t>(next_offset_));
+    // Not through mmap(), which may have to fail for the provider.
+    auto *memory = reinterpret_cast<void *>(
+        syscall(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, next_offset_));
     if (memory == MAP_FAILED)
         std::abort();
     auto *buf = static_cast<rxe_queue_buf *>(memory);
@@ -184,6 +187,66 @@ uint32_t capacity()
 }
 
 }  // namespace
+
+extern "C" void *mmap(void *addr, size_t length, int protection, int flags, int fd, off_t offset) noexcept
+{
+    if (rxe::test::current != nullptr && fd == kernel().fd() && kernel().failing_mmaps > 0) {
+        --kernel().failing_mmaps;
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    return reinterpret_cast<void *>(syscall(SYS_mmap, addr, length, protection, flags, fd, offset));
+}
+
+void __verbs_log(verbs_context *, uint32_t level, const char *format, ...)
+{
+    char line[512];
+    va_list args;
+    va_start(args, format);
+    std::vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    kernel().logged = std::to_string(level) + ' ' + line;
+}
+
+int ibv_cmd_query_context(ibv_context *context, ibv_command_buffer *)
+{
+    const int error = kernel().run("query_context");
+    if (error == 0)
+        context->num_comp_vectors = 3;
+    return error;
+}
+
+int ibv_cmd_query_port_speed(ibv_context *, uint32_t, uint64_t *port_speed)
+{
+    *port_speed = 1000;
+    return kernel().run("query_port_speed");
+}
+
+int ibv_cmd_advise_mr(ibv_pd *pd, ibv_advise_mr_advice, uint32_t, ibv_sge *, uint32_t)
+{
+    const int error = kernel().run("advise_mr");
+    if (error != 0)
+        return error;
+    return pd->handle == 1 ? EOPNOTSUPP : ENOENT;
+}
+
+int ibv_cmd_query_mr(ibv_pd *pd, verbs_mr *mr, uint32_t handle)
+{
+    mr->ibv_mr = {.context = pd->context,
+                  .pd = pd,
+                  .addr = nullptr,
+                  .length = 5000,
+                  .handle = handle,
+                  .lkey = 0x77,
+                  .rkey = 0x78};
+    mr->mr_type = IBV_MR_TYPE_IMPORTED_MR;
+    return kernel().run("query_mr");
+}
+
+int ibv_cmd_reg_dmabuf_mr(ibv_pd *, uint64_t, size_t, uint64_t, int, int, verbs_mr *, ibv_command_buffer *)
+{
+    return kernel().run("reg_dmabuf_mr");
+}
 
 void verbs_register_driver_65(const verbs_device_ops *) {}
 

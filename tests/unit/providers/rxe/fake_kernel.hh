@@ -46,11 +46,13 @@ public:
     uint64_t capabilities = 0;
     bool numbers_ahs = true;
     bool breaks_mmap = false;  // offsets at which nothing can be mapped
+    int failing_mmaps = 0;     // so many of the next ones fail with ENOMEM
     uint64_t firmware = 0;
 
     // What the last command asked.
     rxe_modify_srq_cmd modify_srq{};
     ibv_qp_attr modify_qp{};
+    std::string logged;  // the last line
 
     int fd() const { return fd_; }
 

@@ -517,6 +517,28 @@ TEST_F(PostSend, TellsOfAGoneDevice)
     EXPECT_EQ(bad_send_, &wr);
 }
 
+TEST_F(PostSend, LeavesNothingInTheQueueThatTheDriverRefuses)
+{
+    ibv_qp *qp = make_qp(IBV_QPT_RC);
+    ibv_send_wr first = write(1);
+    ibv_send_wr second = write(2);
+    first.next = &second;
+    kernel_.fail("doorbell", EINVAL);  // another process has reset the QP
+    EXPECT_EQ(post_send(qp, &first), EINVAL);
+    EXPECT_EQ(bad_send_, &first);
+    EXPECT_EQ(kernel_.ring().producer(), 0u);
+
+    EXPECT_EQ(post_send(qp, &second), 0);
+    EXPECT_EQ(kernel_.ring().producer(), 1u);
+    uint64_t wr_id;
+    std::memcpy(&wr_id, kernel_.ring().element(0), sizeof(wr_id));
+    EXPECT_EQ(wr_id, second.wr_id);
+
+    kernel_.fail("doorbell", EIO);
+    EXPECT_EQ(post_send(qp, &second), EIO);
+    EXPECT_EQ(kernel_.ring().producer(), 2u) << "the driver may be looking at it";
+}
+
 TEST_F(PostSend, DatagramsCarryTheNumberOfTheAddress)
 {
     ibv_qp *qp = make_qp(IBV_QPT_UD);

@@ -64,6 +64,20 @@ TEST_F(SrqTest, FailsWithoutLeftovers)
     EXPECT_EQ(kernel_.count("destroy_srq"), 1);
 }
 
+TEST_F(SrqTest, IsOutOfUseButSafeWhereItsNewRingCannotBeMapped)
+{
+    ibv_srq *srq = create(3);
+    ASSERT_NE(srq, nullptr);
+    ibv_srq_attr attr = {.max_wr = 7, .max_sge = 0, .srq_limit = 0};
+    kernel_.failing_mmaps = 2;
+    EXPECT_EQ(ops().modify_srq(srq, &attr, IBV_SRQ_MAX_WR), ENOMEM);
+    EXPECT_NE(kernel_.logged.find("the SRQ was resized"), std::string::npos) << kernel_.logged;
+    ibv_recv_wr wr = {.wr_id = 9, .next = nullptr, .sg_list = nullptr, .num_sge = 0};
+    EXPECT_EQ(ops().post_srq_recv(srq, &wr, &bad_recv_), ENOMEM);
+    EXPECT_EQ(bad_recv_, &wr);
+    EXPECT_EQ(ops().destroy_srq(srq), 0);
+}
+
 TEST_F(SrqTest, StaysWhereDestroyingFails)
 {
     ibv_srq *srq = create(3);

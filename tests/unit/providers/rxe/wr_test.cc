@@ -249,5 +249,20 @@ TEST_F(Wr, TellsOfAGoneDevice)
     EXPECT_EQ(qp->wr_complete(qp), EIO);
 }
 
+TEST_F(Wr, LeavesNothingInTheQueueThatTheDriverRefuses)
+{
+    ibv_qp_ex *qp = extended(IBV_QPT_RC, kRcOps);
+    kernel_.fail("doorbell", EINVAL);
+    qp->wr_start(qp);
+    write(qp, 1);
+    write(qp, 2);
+    EXPECT_EQ(qp->wr_complete(qp), EINVAL);
+    EXPECT_EQ(kernel_.ring().producer(), 0u);
+    qp->wr_start(qp);
+    write(qp, 3);
+    EXPECT_EQ(qp->wr_complete(qp), 0);
+    EXPECT_EQ(kernel_.ring().producer(), 1u);
+}
+
 }  // namespace
 }  // namespace rxe::test
