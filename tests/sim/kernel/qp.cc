@@ -254,7 +254,11 @@ int create_qp_write(Call &call)
 int create_qp_ex(Call &call)
 {
     const auto request = call.request<ib_uverbs_ex_create_qp>();
-    if ((request.comp_mask & ~uint32_t{IB_UVERBS_CREATE_QP_SUP_COMP_MASK}) != 0 || request.reserved != 0)
+    // Here the flags are the kernel's inner ones: multicast loopback, cross channel and managed queues (bits 1 to 4), FCS,
+    // VLAN stripping, source QPN and padding (bits 8 to 11).
+    constexpr uint32_t kFlags = 0x1e | 0xf00;
+    if ((request.comp_mask & ~uint32_t{IB_UVERBS_CREATE_QP_SUP_COMP_MASK}) != 0 || request.reserved != 0 ||
+        (request.create_flags & ~kFlags) != 0)
         return EINVAL;
     Wanted wanted = wanted_by(request);
     if ((request.comp_mask & IB_UVERBS_CREATE_QP_MASK_IND_TABLE) != 0) {
