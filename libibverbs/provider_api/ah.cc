@@ -20,6 +20,7 @@ VERBS_EXPORT int ibv_cmd_create_ah(ibv_pd *pd, ibv_ah *ah, ibv_ah_attr *attr, ib
         driver_data(static_cast<ib_uverbs_create_ah_resp *>(nullptr), 0, resp, resp_size));
     if (!handle)
         return creation_error(handle.error());
+    verbs::provider_api::give_answer(resp, resp_size, {.ah_handle = *handle});
     *ah = {.context = pd->context, .pd = pd, .handle = *handle};
     return 0;
 }

@@ -36,6 +36,15 @@ uverbs::DriverData driver_data(Command *cmd, size_t cmd_size)
     return driver_data(cmd, cmd_size, static_cast<Command *>(nullptr), 0);
 }
 
+/// Writes the common part of an answer, which stands in front of the driver's, where the provider has room for it: whatever
+/// form the command had, the provider finds there what the kernel said.
+template <class Response>
+void give_answer(Response *resp, size_t resp_size, const Response &answer)
+{
+    if (resp != nullptr && resp_size >= sizeof answer)
+        *resp = answer;
+}
+
 /// Blocks until `acknowledged()` holds: the contract of the destroy verbs, for events that were reported.
 template <class Acknowledged>
 void wait_for_acknowledgements(pthread_mutex_t &mutex, pthread_cond_t &cond, Acknowledged acknowledged)

@@ -36,6 +36,9 @@ int context_get(ibv_context &context, struct ibv_get_context *cmd, size_t cmd_si
         uverbs::context_get(channel(&context), driver_data(cmd, cmd_size, resp, resp_size), files);
     if (!info)
         return creation_error(info.error());
+    give_answer(resp, resp_size,
+                {.async_fd = static_cast<uint32_t>(info->async_fd.get()),
+                 .num_comp_vectors = info->num_comp_vectors});
     context.async_fd = info->async_fd.release();
     context.num_comp_vectors = static_cast<int>(info->num_comp_vectors);
     // The same for all contexts of the device, which others may be reading.

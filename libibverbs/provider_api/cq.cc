@@ -30,6 +30,11 @@ int create(ibv_context *context, const verbs::uverbs::CqRequest &request, ibv_cq
     return 0;
 }
 
+ib_uverbs_create_cq_resp answer(const ibv_cq &cq)
+{
+    return {.cq_handle = cq.handle, .cqe = static_cast<uint32_t>(cq.cqe)};
+}
+
 /// The memory that the provider has for the queue, if any; EINVAL where the flags and it do not go together.
 verbs::Result<std::optional<verbs::uverbs::CqBuffer>> buffer_of(const verbs_create_cq_prov_attr *prov_attr,
                                                                 uint32_t cmd_flags)
@@ -63,14 +68,17 @@ VERBS_EXPORT int ibv_cmd_create_cq(ibv_context *context, int cqe, ibv_comp_chann
                                    int comp_vector, ibv_cq *cq, struct ibv_create_cq *cmd, size_t cmd_size,
                                    ib_uverbs_create_cq_resp *resp, size_t resp_size)
 {
-    return create(context,
-                  {.user_handle = verbs::provider_api::user_handle(cq),
-                   .cqe = static_cast<uint32_t>(cqe),
-                   .comp_channel_fd = comp_channel != nullptr ? comp_channel->fd : -1,
-                   .comp_vector = static_cast<uint32_t>(comp_vector),
-                   .flags = 0,
-                   .async_fd = context->async_fd},
-                  *cq, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
+    int error = create(context,
+                       {.user_handle = verbs::provider_api::user_handle(cq),
+                        .cqe = static_cast<uint32_t>(cqe),
+                        .comp_channel_fd = comp_channel != nullptr ? comp_channel->fd : -1,
+                        .comp_vector = static_cast<uint32_t>(comp_vector),
+                        .flags = 0,
+                        .async_fd = context->async_fd},
+                       *cq, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
+    if (error == 0)
+        verbs::provider_api::give_answer(resp, resp_size, answer(*cq));
+    return error;
 }
 VERBS_EXPORT_ALSO(ibv_cmd_create_cq, IBVERBS_PRIVATE_34);
 
@@ -103,16 +111,20 @@ VERBS_EXPORT int ibv_cmd_create_cq_ex2(ibv_context *context, const ibv_cq_init_a
     if ((cq_attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 &&
         (cq_attr->flags & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN) != 0)
         flags |= IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
-    return create(context,
-                  {.user_handle = verbs::provider_api::user_handle(cq),
-                   .cqe = cq_attr->cqe,
-                   .comp_channel_fd = cq_attr->channel != nullptr ? cq_attr->channel->fd : -1,
-                   .comp_vector = cq_attr->comp_vector,
-                   .flags = flags,
-                   .async_fd = context->async_fd,
-                   .can_lose_timestamps = (cmd_flags & VERBS_CREATE_CQ_CAN_LOSE_TIMESTAMPS) != 0,
-                   .buffer = *buffer},
-                  cq->cq, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size), driver);
+    int error = create(context,
+                       {.user_handle = verbs::provider_api::user_handle(cq),
+                        .cqe = cq_attr->cqe,
+                        .comp_channel_fd = cq_attr->channel != nullptr ? cq_attr->channel->fd : -1,
+                        .comp_vector = cq_attr->comp_vector,
+                        .flags = flags,
+                        .async_fd = context->async_fd,
+                        .can_lose_timestamps = (cmd_flags & VERBS_CREATE_CQ_CAN_LOSE_TIMESTAMPS) != 0,
+                        .buffer = *buffer},
+                       cq->cq, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size), driver);
+    if (error == 0)
+        verbs::provider_api::give_answer(
+            resp, resp_size, {.base = answer(cq->cq), .comp_mask = 0, .response_length = sizeof *resp});
+    return error;
 }
 
 VERBS_EXPORT int ibv_cmd_resize_cq(ibv_cq *cq, int cqe, struct ibv_resize_cq *cmd, size_t cmd_size,
@@ -123,6 +135,7 @@ VERBS_EXPORT int ibv_cmd_resize_cq(ibv_cq *cq, int cqe, struct ibv_resize_cq *cm
                                  verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
     if (!entries)
         return entries.error();
+    verbs::provider_api::give_answer(resp, resp_size, {.cqe = *entries, .reserved = 0});
     cq->cqe = static_cast<int>(*entries);
     return 0;
 }

@@ -42,6 +42,8 @@ VERBS_EXPORT int ibv_cmd_reg_mr(ibv_pd *pd, void *addr, size_t length, uint64_t 
         channel(pd->context), request, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
     if (!info)
         return creation_error(info.error());
+    verbs::provider_api::give_answer(resp, resp_size,
+                                     {.mr_handle = info->handle, .lkey = info->lkey, .rkey = info->rkey});
     fill(*vmr, *pd, addr, length, *info, IBV_MR_TYPE_MR);
     vmr->access = access;
     return 0;
@@ -103,6 +105,7 @@ VERBS_EXPORT int ibv_cmd_rereg_mr(verbs_mr *vmr, uint32_t flags, void *addr, siz
                                      verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
     if (!info)
         return info.error();
+    verbs::provider_api::give_answer(resp, resp_size, {.lkey = info->lkey, .rkey = info->rkey});
     mr.lkey = info->lkey;
     mr.rkey = info->rkey;
     return 0;

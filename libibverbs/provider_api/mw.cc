@@ -19,6 +19,7 @@ VERBS_EXPORT int ibv_cmd_alloc_mw(ibv_pd *pd, ibv_mw_type type, ibv_mw *mw, stru
                                 verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
     if (!info)
         return creation_error(info.error());
+    verbs::provider_api::give_answer(resp, resp_size, {.mw_handle = info->handle, .rkey = info->rkey});
     *mw = {.context = pd->context, .pd = pd, .rkey = info->rkey, .handle = info->handle, .type = type};
     return 0;
 }

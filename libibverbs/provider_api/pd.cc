@@ -18,6 +18,7 @@ VERBS_EXPORT int ibv_cmd_alloc_pd(ibv_context *context, ibv_pd *pd, struct ibv_a
         channel(context), verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
     if (!handle)
         return creation_error(handle.error());
+    verbs::provider_api::give_answer(resp, resp_size, {.pd_handle = *handle});
     pd->context = context;
     pd->handle = *handle;
     return 0;

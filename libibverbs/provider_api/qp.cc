@@ -90,6 +90,18 @@ int create(ibv_context *context, verbs_qp &vqp, ibv_qp_init_attr_ex &attr,
     return 0;
 }
 
+ib_uverbs_create_qp_resp answer(const ibv_qp &qp, const ibv_qp_cap &cap)
+{
+    return {.qp_handle = qp.handle,
+            .qpn = qp.qp_num,
+            .max_send_wr = cap.max_send_wr,
+            .max_recv_wr = cap.max_recv_wr,
+            .max_send_sge = cap.max_send_sge,
+            .max_recv_sge = cap.max_recv_sge,
+            .max_inline_data = cap.max_inline_data,
+            .reserved = 0};
+}
+
 }  // namespace
 
 VERBS_EXPORT int ibv_cmd_create_qp(ibv_pd *pd, ibv_qp *qp, ibv_qp_init_attr *attr, struct ibv_create_qp *cmd,
@@ -108,9 +120,11 @@ VERBS_EXPORT int ibv_cmd_create_qp(ibv_pd *pd, ibv_qp *qp, ibv_qp_init_attr *att
     // Only the ibv_qp at the front is known to exist; without an XRC domain nothing behind it is touched.
     int error = create(pd->context, *reinterpret_cast<verbs_qp *>(qp), attr_ex,
                        verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
-    if (error == 0)
-        attr->cap = attr_ex.cap;
-    return error;
+    if (error != 0)
+        return error;
+    attr->cap = attr_ex.cap;
+    verbs::provider_api::give_answer(resp, resp_size, answer(*qp, attr->cap));
+    return 0;
 }
 VERBS_EXPORT_ALSO(ibv_cmd_create_qp, IBVERBS_PRIVATE_34);
 
@@ -120,7 +134,11 @@ VERBS_EXPORT int ibv_cmd_create_qp_ex(ibv_context *context, verbs_qp *qp, ibv_qp
 {
     if ((attr_ex->comp_mask & ~kPlainAttributes) != 0)
         return creation_error(EINVAL);
-    return create(context, *qp, *attr_ex, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
+    int error =
+        create(context, *qp, *attr_ex, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
+    if (error == 0)
+        verbs::provider_api::give_answer(resp, resp_size, answer(qp->qp, attr_ex->cap));
+    return error;
 }
 VERBS_EXPORT_ALSO(ibv_cmd_create_qp_ex, IBVERBS_PRIVATE_34);
 
@@ -131,8 +149,13 @@ VERBS_EXPORT int ibv_cmd_create_qp_ex2(ibv_context *context, verbs_qp *qp, ibv_q
 {
     if ((attr_ex->comp_mask & ~kExtendedAttributes) != 0)
         return creation_error(EINVAL);
-    return create(context, *qp, *attr_ex, verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size),
-                  driver);
+    int error = create(context, *qp, *attr_ex,
+                       verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size), driver);
+    if (error == 0)
+        verbs::provider_api::give_answer(
+            resp, resp_size,
+            {.base = answer(qp->qp, attr_ex->cap), .comp_mask = 0, .response_length = sizeof *resp});
+    return error;
 }
 
 VERBS_EXPORT int ibv_cmd_open_qp(ibv_context *context, verbs_qp *vqp, int vqp_size, ibv_qp_open_attr *attr,
@@ -166,6 +189,7 @@ VERBS_EXPORT int ibv_cmd_open_qp(ibv_context *context, verbs_qp *vqp, int vqp_si
     pthread_cond_init(&qp.cond, nullptr);
     if (static_cast<size_t>(vqp_size) >= verbs::provider::layout(context).qp_xrcd + sizeof(void *))
         verbs::provider::qp_set_xrcd(*vqp, context, xrcd);
+    verbs::provider_api::give_answer(resp, resp_size, answer(qp, {}));
     return 0;
 }
 VERBS_EXPORT_ALSO(ibv_cmd_open_qp, IBVERBS_PRIVATE_34);

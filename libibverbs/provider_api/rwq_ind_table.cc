@@ -24,6 +24,11 @@ VERBS_EXPORT int ibv_cmd_create_rwq_ind_table(ibv_context *context, ibv_rwq_ind_
                                             driver_data(no_command, 0, resp, resp_size));
     if (!info)
         return creation_error(info.error());
+    verbs::provider_api::give_answer(resp, resp_size,
+                                     {.comp_mask = 0,
+                                      .response_length = sizeof *resp,
+                                      .ind_tbl_handle = info->handle,
+                                      .ind_tbl_num = info->number});
     rwq_ind_table->context = context;
     rwq_ind_table->ind_tbl_handle = static_cast<int>(info->handle);
     rwq_ind_table->ind_tbl_num = static_cast<int>(info->number);

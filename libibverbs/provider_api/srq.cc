@@ -33,6 +33,11 @@ verbs::Result<uint32_t> create(ibv_srq &srq, const verbs::uverbs::SrqRequest &re
     return info->srq_num;
 }
 
+ib_uverbs_create_srq_resp answer(const ibv_srq &srq, const ibv_srq_attr &attr, uint32_t srq_num)
+{
+    return {.srq_handle = srq.handle, .max_wr = attr.max_wr, .max_sge = attr.max_sge, .srqn = srq_num};
+}
+
 }  // namespace
 
 VERBS_EXPORT int ibv_cmd_create_srq(ibv_pd *pd, ibv_srq *srq, ibv_srq_init_attr *attr,
@@ -45,9 +50,13 @@ VERBS_EXPORT int ibv_cmd_create_srq(ibv_pd *pd, ibv_srq *srq, ibv_srq_init_attr 
                                          .max_sge = attr->attr.max_sge,
                                          .srq_limit = attr->attr.srq_limit,
                                          .async_fd = pd->context->async_fd};
-    return creation_error(create(*srq, request, *pd, attr->srq_context, attr->attr,
-                                 verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size))
-                              .error());
+    verbs::Result<uint32_t> srq_num =
+        create(*srq, request, *pd, attr->srq_context, attr->attr,
+               verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
+    if (!srq_num)
+        return creation_error(srq_num.error());
+    verbs::provider_api::give_answer(resp, resp_size, answer(*srq, attr->attr, *srq_num));
+    return 0;
 }
 VERBS_EXPORT_ALSO(ibv_cmd_create_srq, IBVERBS_PRIVATE_34);
 
@@ -88,6 +97,7 @@ VERBS_EXPORT int ibv_cmd_create_srq_ex(ibv_context *context, verbs_srq *vsrq, ib
                verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
     if (!srq_num)
         return creation_error(srq_num.error());
+    verbs::provider_api::give_answer(resp, resp_size, answer(vsrq->srq, attr_ex->attr, *srq_num));
     vsrq->srq_type = type;
     vsrq->xrcd = xrcd;
     vsrq->cq = cq;

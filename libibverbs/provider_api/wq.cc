@@ -33,6 +33,13 @@ VERBS_EXPORT int ibv_cmd_create_wq(ibv_context *context, ibv_wq_init_attr *wq_in
                                  verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
     if (!info)
         return creation_error(info.error());
+    verbs::provider_api::give_answer(resp, resp_size,
+                                     {.comp_mask = 0,
+                                      .response_length = sizeof *resp,
+                                      .wq_handle = info->handle,
+                                      .max_wr = info->max_wr,
+                                      .max_sge = info->max_sge,
+                                      .wqn = info->wq_num});
     wq->context = context;
     wq->pd = wq_init_attr->pd;
     wq->cq = wq_init_attr->cq;

@@ -25,6 +25,7 @@ VERBS_EXPORT int ibv_cmd_open_xrcd(ibv_context *context, verbs_xrcd *xrcd, int v
                                  verbs::provider_api::driver_data(cmd, cmd_size, resp, resp_size));
     if (!handle)
         return creation_error(handle.error());
+    verbs::provider_api::give_answer(resp, resp_size, {.xrcd_handle = *handle});
     xrcd->xrcd.context = context;
     xrcd->comp_mask = 0;
     if (static_cast<size_t>(vxrcd_size) >= sizeof *xrcd) {

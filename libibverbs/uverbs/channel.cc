@@ -20,14 +20,32 @@ Status Channel::ioctl(ib_uverbs_ioctl_hdr &header)
 
 Status Channel::ioctl(ib_uverbs_ioctl_hdr &header, Method method)
 {
-    Status failure = ioctl(header);
-    if (failure.error() == ENOTTY) {
-        for (std::atomic<uint32_t> &object : refused_)
-            object.store(UINT32_MAX, std::memory_order_relaxed);
-    } else if (failure.error() == EPROTONOSUPPORT) {
-        refused_[method.object % kObjects].fetch_or(1U << (method.id % 32), std::memory_order_relaxed);
+    Status status = ioctl(header);
+    if (is_refusal(status) && !is_in(known_, method)) {
+        if (status.error() == ENOTTY && !has_ioctl_.load(std::memory_order_relaxed)) {
+            for (std::atomic<uint32_t> &object : refused_)
+                object.store(UINT32_MAX, std::memory_order_relaxed);
+            return status;
+        }
+        if (!kernel_knows(method)) {
+            add(refused_, method);
+            return status;
+        }
     }
-    return failure;
+    if (!is_in(known_, method)) {
+        add(known_, method);
+        has_ioctl_.store(true, std::memory_order_relaxed);
+    }
+    return status;
+}
+
+bool Channel::kernel_knows(Method method)
+{
+    ib_uverbs_ioctl_hdr nothing = {};
+    nothing.length = sizeof nothing;
+    nothing.object_id = method.object;
+    nothing.method_id = method.id;
+    return !is_refusal(ioctl(nothing));
 }
 
 Status Channel::write(const void *command, size_t size) const

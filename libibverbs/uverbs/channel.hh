@@ -41,17 +41,14 @@ public:
     uint32_t driver_id() const { return driver_id_; }
 
     /// Whether the kernel is still believed to know the method; false once it said that it does not.
-    bool offers(Method method) const
-    {
-        return (refused_[method.object % kObjects].load(std::memory_order_relaxed) >> (method.id % 32) & 1) ==
-               0;
-    }
+    bool offers(Method method) const { return !is_in(refused_, method); }
 
     /// Issues the ioctl whose method the header names; fills in the driver id.
     Status ioctl(ib_uverbs_ioctl_hdr &header);
 
-    /// The same for a method that has another form. EPROTONOSUPPORT or ENOTTY: the kernel does not know the method;
-    /// this is remembered.
+    /// The same for a method that has another form, which is to be used once offers() is false. EPROTONOSUPPORT and ENOTTY
+    /// are what kernels say that do not know the method, but drivers may answer so too: only where the kernel says it of a
+    /// command without attributes as well, which every method refuses otherwise, is the method remembered as missing.
     Status ioctl(ib_uverbs_ioctl_hdr &header, Method method);
 
     /// Issues one write command, a whole number of bytes or nothing.
@@ -67,11 +64,25 @@ public:
 
 private:
     static constexpr size_t kObjects = 32;
+    using Methods = std::array<std::atomic<uint32_t>, kObjects>;  // a bit per method, a word per object
+
+    static bool is_in(const Methods &methods, Method method)
+    {
+        return (methods[method.object % kObjects].load(std::memory_order_relaxed) >> (method.id % 32) & 1) !=
+               0;
+    }
+    static void add(Methods &methods, Method method)
+    {
+        methods[method.object % kObjects].fetch_or(1U << (method.id % 32), std::memory_order_relaxed);
+    }
+    bool kernel_knows(Method method);
 
     const SystemCalls *calls_;
     int fd_;
     uint32_t driver_id_;
-    std::array<std::atomic<uint32_t>, kObjects> refused_{};  // a bit per method, a word per object
+    Methods refused_{};  // not known to the kernel
+    Methods known_{};    // seen to be known
+    std::atomic<bool> has_ioctl_ = false;
 };
 
 }  // namespace verbs::uverbs

@@ -52,7 +52,7 @@ Result<ContextInfo> context_get(Channel &channel, const DriverData &driver, std:
 {
     ContextInfo info;
     Status status = get_by_ioctl(channel, driver, files, info);
-    if (Channel::is_refusal(status))
+    if (!channel.offers(kGetContext))
         status = !files.empty() ? Status(EOPNOTSUPP) : get_by_write(channel, driver, info);
     if (!status)
         return status;
@@ -103,7 +103,7 @@ Status port_query(Channel &channel, uint8_t port_num, ib_uverbs_query_port_resp_
                             .out(UVERBS_ATTR_QUERY_PORT_RESP, response)
                             .driver(driver)
                             .issue(channel);
-        if (!Channel::is_refusal(status))
+        if (channel.offers(kQueryPort))
             return status;
     }
     ib_uverbs_query_port request = {};

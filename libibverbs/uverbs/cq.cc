@@ -82,7 +82,7 @@ Result<CqInfo> cq_create(Channel &channel, const CqRequest &cq, const DriverData
     Status status(EPROTONOSUPPORT);
     if (channel.offers(kCreate))
         status = create_by_ioctl(channel, cq, driver, attributes, info);
-    if (Channel::is_refusal(status) && !by_ioctl_alone) {
+    if (!channel.offers(kCreate) && !by_ioctl_alone) {
         status = needs_extended != 0 ? create_by_extended_write(channel, cq, driver, info)
                                      : create_by_plain_write(channel, cq, driver, info);
     }

@@ -6,6 +6,11 @@
 #include "uverbs/object.hh"
 
 namespace verbs::uverbs {
+namespace {
+
+constexpr Method kDestroy = {UVERBS_OBJECT_FLOW, UVERBS_METHOD_FLOW_DESTROY};
+
+}  // namespace
 
 Result<uint32_t> flow_create(Channel &channel, uint32_t qp_handle, const ibv_flow_attr &attr,
                              const DriverData &driver)
@@ -45,9 +50,8 @@ Result<uint32_t> flow_create(Channel &channel, uint32_t qp_handle, const ibv_flo
 
 Status flow_destroy(Channel &channel, uint32_t handle)
 {
-    Status status = object_destroy_by_ioctl(channel, {UVERBS_OBJECT_FLOW, UVERBS_METHOD_FLOW_DESTROY},
-                                            UVERBS_ATTR_DESTROY_FLOW_HANDLE, handle);
-    if (!Channel::is_refusal(status))
+    Status status = object_destroy_by_ioctl(channel, kDestroy, UVERBS_ATTR_DESTROY_FLOW_HANDLE, handle);
+    if (channel.offers(kDestroy))
         return status;
     ib_uverbs_destroy_flow request = {.comp_mask = 0, .flow_handle = handle};
     return extended_command(channel, IB_USER_VERBS_EX_CMD_DESTROY_FLOW, request);

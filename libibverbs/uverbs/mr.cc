@@ -58,7 +58,7 @@ Result<MrInfo> mr_register_ex(Channel &channel, const MrExRequest &mr)
     Result<MrInfo> info = Status(EPROTONOSUPPORT);
     if (channel.offers(kRegister))
         info = register_by_ioctl(channel, mr);
-    if (!Channel::is_refusal(info.status()) || mr.dmah_handle)
+    if (channel.offers(kRegister) || mr.dmah_handle)
         return info;
     if (!mr.dmabuf_fd)
         return mr_register(channel,

@@ -10,7 +10,7 @@
 
 namespace verbs::uverbs {
 
-/// Destroys an object by its ioctl method. A refusal (Channel::is_refusal): only the write command can.
+/// Destroys an object by its ioctl method. If the channel does not offer that afterwards, only the write command can.
 inline Status object_destroy_by_ioctl(Channel &channel, Method method, uint16_t handle_attribute,
                                       uint32_t handle)
 {
@@ -39,7 +39,7 @@ Status object_destroy(Channel &channel, Method method, uint16_t handle_attribute
                       ib_uverbs_write_cmds command, Request request)
 {
     Status status = object_destroy_by_ioctl(channel, method, handle_attribute, handle);
-    return Channel::is_refusal(status) ? write_command(channel, command, request) : status;
+    return channel.offers(method) ? status : write_command(channel, command, request);
 }
 
 /// The same for objects that tell how many of their events were reported.
@@ -51,7 +51,7 @@ Status object_destroy(Channel &channel, Method method, uint16_t handle_attribute
     response = {};
     Status status =
         object_destroy_by_ioctl(channel, method, handle_attribute, handle, response_attribute, response);
-    return Channel::is_refusal(status) ? write_command(channel, command, request, response) : status;
+    return channel.offers(method) ? status : write_command(channel, command, request, response);
 }
 
 }  // namespace verbs::uverbs

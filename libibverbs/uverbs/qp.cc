@@ -223,7 +223,7 @@ Result<QpInfo> qp_create(Channel &channel, const QpRequest &qp, const DriverData
     Status status(EPROTONOSUPPORT);
     if (attributes != nullptr || channel.offers(kCreate))
         status = create_by_ioctl(channel, qp, driver, attributes, info);
-    if (attributes == nullptr && Channel::is_refusal(status))
+    if (attributes == nullptr && !channel.offers(kCreate))
         status = create_by_write(channel, qp, driver, info);
     if (!status)
         return status;

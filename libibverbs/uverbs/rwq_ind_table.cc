@@ -5,6 +5,11 @@
 #include "uverbs/object.hh"
 
 namespace verbs::uverbs {
+namespace {
+
+constexpr Method kDestroy = {UVERBS_OBJECT_RWQ_IND_TBL, UVERBS_METHOD_RWQ_IND_TBL_DESTROY};
+
+}  // namespace
 
 Result<RwqIndTableInfo> rwq_ind_table_create(Channel &channel, const ibv_wq *const *wqs, uint32_t log_size,
                                              const DriverData &driver)
@@ -36,9 +41,8 @@ Result<RwqIndTableInfo> rwq_ind_table_create(Channel &channel, const ibv_wq *con
 Status rwq_ind_table_destroy(Channel &channel, uint32_t handle)
 {
     Status status =
-        object_destroy_by_ioctl(channel, {UVERBS_OBJECT_RWQ_IND_TBL, UVERBS_METHOD_RWQ_IND_TBL_DESTROY},
-                                UVERBS_ATTR_DESTROY_RWQ_IND_TBL_HANDLE, handle);
-    if (!Channel::is_refusal(status))
+        object_destroy_by_ioctl(channel, kDestroy, UVERBS_ATTR_DESTROY_RWQ_IND_TBL_HANDLE, handle);
+    if (channel.offers(kDestroy))
         return status;
     ib_uverbs_ex_destroy_rwq_ind_table request = {.comp_mask = 0, .ind_tbl_handle = handle};
     return extended_command(channel, IB_USER_VERBS_EX_CMD_DESTROY_RWQ_IND_TBL, request);

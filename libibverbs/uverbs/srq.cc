@@ -83,10 +83,10 @@ Status create_typed_by_write(Channel &channel, const SrqRequest &srq, const Driv
 Result<SrqInfo> srq_create(Channel &channel, const SrqRequest &srq, const DriverData &driver)
 {
     SrqInfo info;
-    Status status(EPROTONOSUPPORT);
+    Status status;
     if (channel.offers(kCreate))
         status = create_by_ioctl(channel, srq, driver, info);
-    if (Channel::is_refusal(status))
+    if (!channel.offers(kCreate))
         status = srq.type == IBV_SRQT_BASIC ? create_basic_by_write(channel, srq, driver, info)
                                             : create_typed_by_write(channel, srq, driver, info);
     if (!status)

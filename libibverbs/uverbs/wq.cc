@@ -8,6 +8,7 @@ namespace verbs::uverbs {
 namespace {
 
 constexpr Method kCreate = {UVERBS_OBJECT_WQ, UVERBS_METHOD_WQ_CREATE};
+constexpr Method kDestroy = {UVERBS_OBJECT_WQ, UVERBS_METHOD_WQ_DESTROY};
 
 Status create_by_ioctl(Channel &channel, const WqRequest &wq, const DriverData &driver, WqInfo &info)
 {
@@ -55,10 +56,10 @@ Status create_by_write(Channel &channel, const WqRequest &wq, const DriverData &
 Result<WqInfo> wq_create(Channel &channel, const WqRequest &wq, const DriverData &driver)
 {
     WqInfo info;
-    Status status(EPROTONOSUPPORT);
+    Status status;
     if (channel.offers(kCreate))
         status = create_by_ioctl(channel, wq, driver, info);
-    if (Channel::is_refusal(status))
+    if (!channel.offers(kCreate))
         status = create_by_write(channel, wq, driver, info);
     if (!status)
         return status;
@@ -85,10 +86,9 @@ Status wq_modify(Channel &channel, uint32_t handle, const ibv_wq_attr &attr, con
 Status wq_destroy(Channel &channel, uint32_t handle, uint32_t &events_reported)
 {
     events_reported = 0;
-    Status status = object_destroy_by_ioctl(channel, {UVERBS_OBJECT_WQ, UVERBS_METHOD_WQ_DESTROY},
-                                            UVERBS_ATTR_DESTROY_WQ_HANDLE, handle,
+    Status status = object_destroy_by_ioctl(channel, kDestroy, UVERBS_ATTR_DESTROY_WQ_HANDLE, handle,
                                             UVERBS_ATTR_DESTROY_WQ_RESP, events_reported);
-    if (!Channel::is_refusal(status))
+    if (channel.offers(kDestroy))
         return status;
     ib_uverbs_ex_destroy_wq request = {.comp_mask = 0, .wq_handle = handle};
     ib_uverbs_ex_destroy_wq_resp response = {};

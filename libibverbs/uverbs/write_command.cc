@@ -74,7 +74,7 @@ Status execute(Channel &channel, const WriteCommand &command, const DriverData &
 {
     if (channel.offers(kInvokeWrite)) {
         Status status = invoke_by_ioctl(channel, command, driver);
-        if (!Channel::is_refusal(status))
+        if (channel.offers(kInvokeWrite))
             return status;
     }
     return invoke_by_write(channel, command, driver);

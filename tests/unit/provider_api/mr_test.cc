@@ -119,7 +119,13 @@ TEST_F(MrTest, OlderKernelsDoWithoutDmaHandles)
     EXPECT_CREATION_FAILS(ibv_cmd_reg_mr_ex(&pd, &mr, &attr), EOPNOTSUPP);
     attr.comp_mask = kDmabuf;
     EXPECT_CREATION_FAILS(ibv_cmd_reg_mr_ex(&pd, &mr, &attr), EOPNOTSUPP);
+}
+
+TEST_F(MrTest, KernelsWithoutIoctlKnowMemoryOfThisProcess)
+{
     kernel.no_ioctl = true;
+    attr.comp_mask = kDmabuf;
+    EXPECT_CREATION_FAILS(ibv_cmd_reg_mr_ex(&pd, &mr, &attr), EOPNOTSUPP);
     attr.comp_mask = IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_IOVA;
     EXPECT_EQ(ibv_cmd_reg_mr_ex(&pd, &mr, &attr), 0);
 }

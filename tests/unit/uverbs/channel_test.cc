@@ -48,6 +48,40 @@ TEST_F(ChannelTest, RemembersAMethodThatIsMissing)
     EXPECT_EQ(offered(), 32 * 32 - 1);
 }
 
+TEST_F(ChannelTest, AsksOnceWhetherAMethodIsMissing)
+{
+    const std::string asked = ioctl(kAsked.object, kAsked.id, {object(UVERBS_ATTR_QUERY_MR_HANDLE, 1)});
+    kernel.error = EPROTONOSUPPORT;  // of the driver
+    EXPECT_EQ(ask(), EPROTONOSUPPORT);
+    EXPECT_EQ(kernel.take(), asked + probe(asked));
+    EXPECT_EQ(ask(), EPROTONOSUPPORT);
+    EXPECT_EQ(kernel.take(), asked);
+    EXPECT_TRUE(channel.offers(kAsked));
+}
+
+TEST_F(ChannelTest, AsksNothingOfAMethodThatWorked)
+{
+    EXPECT_EQ(ask(), 0);
+    kernel.take();
+    for (int error : {EPROTONOSUPPORT, ENOTTY}) {
+        kernel.error = error;
+        EXPECT_EQ(ask(), error);
+        EXPECT_EQ(kernel.take(), ioctl(kAsked.object, kAsked.id, {object(UVERBS_ATTR_QUERY_MR_HANDLE, 1)}));
+    }
+    EXPECT_EQ(offered(), 32 * 32);
+}
+
+TEST_F(ChannelTest, TakesNoDriversAnswerForTheWholeInterface)
+{
+    Channel &used = channel;
+    ASSERT_TRUE(Attributes<1>({UVERBS_OBJECT_MR, UVERBS_METHOD_MR_DESTROY})
+                    .object(UVERBS_ATTR_DESTROY_MR_HANDLE, 1)
+                    .issue(used));
+    kernel.error = ENOTTY;
+    EXPECT_EQ(ask(), ENOTTY);
+    EXPECT_EQ(offered(), 32 * 32);
+}
+
 TEST_F(ChannelTest, RemembersThatTheInterfaceIsMissing)
 {
     kernel.no_ioctl = true;

@@ -126,7 +126,8 @@ TEST_F(ContextTest, IsSetUpByAWriteCommandWhereThereIsNoMethod)
     Result<ContextInfo> context = context_get(channel, kDriverData);
     ASSERT_TRUE(context);
     EXPECT_EQ(kernel.take(),
-              kGet + invoke(IB_USER_VERBS_CMD_GET_CONTEXT, "00000000 00000000", 8, "d0d1d2d3 d4d5d6d7", 8));
+              kGet + probe(kGet) +
+                  invoke(IB_USER_VERBS_CMD_GET_CONTEXT, "00000000 00000000", 8, "d0d1d2d3 d4d5d6d7", 8));
     EXPECT_EQ(context->async_fd.get(), async_fd);
     EXPECT_EQ(context->num_comp_vectors, 3U);
     EXPECT_EQ(context->core_support, 0U);
@@ -202,7 +203,8 @@ TEST_F(ContextTest, TakesThePortsAnswer)
     kernel.no_methods = true;
     kernel.written = bytes("02000000");
     std::memset(&port, 0xff, sizeof port);
-    ASSERT_TRUE(port_query(channel, 1, port, {}));
+    Channel older{FakeKernel::kFd, FakeKernel::kDriver, FakeKernel::calls};
+    ASSERT_TRUE(port_query(older, 1, port, {}));
     EXPECT_EQ(port.legacy_resp.port_cap_flags, 2U);
     EXPECT_EQ(port.port_cap_flags2, 0) << "which the write command does not know";
 }

@@ -156,6 +156,11 @@ std::string write(const std::string &bytes)
     return "write " + bytes + "\n";
 }
 
+std::string probe(const std::string &ioctl)
+{
+    return ioctl.substr(0, ioctl.find('\n') + 1);
+}
+
 std::string invoke(uint32_t command, const std::string &request, size_t answer_size,
                    const std::string &driver_request, size_t driver_answer_size)
 {
@@ -242,7 +247,7 @@ int FakeKernel::on_ioctl(int fd, unsigned long request, void *argument)
         header.object_id == UVERBS_OBJECT_DEVICE && header.method_id == UVERBS_METHOD_INVOKE_WRITE;
     bool is_missing = (no_methods && !carries_write) ||
                       (missing && missing->object == header.object_id && missing->id == header.method_id);
-    int failure = no_ioctl ? ENOTTY : is_missing ? EPROTONOSUPPORT : error;
+    int failure = no_ioctl ? ENOTTY : is_missing ? EPROTONOSUPPORT : header.num_attrs == 0 ? EINVAL : error;
     std::vector<std::string> attributes;
     for (ib_uverbs_attr *attr = header.attrs; attr != header.attrs + header.num_attrs; ++attr) {
         std::tuple key(header.object_id, header.method_id, attr->attr_id);

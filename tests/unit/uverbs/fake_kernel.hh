@@ -18,6 +18,9 @@ namespace verbs::uverbs::test {
 std::string ioctl(uint16_t object, uint16_t method, std::initializer_list<std::string> attributes);
 std::string write(const std::string &bytes);
 
+/// A command without attributes, of the method of the ioctl that the words are for: it asks whether there is the method.
+std::string probe(const std::string &ioctl);
+
 /// The ioctl that carries a write command: its request, the size of its answer, and the driver's parts.
 std::string invoke(uint32_t command, const std::string &request, size_t answer_size = 0,
                    const std::string &driver_request = "", size_t driver_answer_size = 0);

@@ -118,7 +118,8 @@ TEST_F(WqTest, CountsEventsWhenItIsDestroyed)
 
     kernel.no_methods = true;
     kernel.written = bytes("00000000 10000000 04000000 00000000");
-    ASSERT_TRUE(wq_destroy(channel, 0x88, events));
+    Channel older{FakeKernel::kFd, FakeKernel::kDriver, FakeKernel::calls};
+    ASSERT_TRUE(wq_destroy(older, 0x88, events));
     EXPECT_EQ(events, 4U);
 }
 
