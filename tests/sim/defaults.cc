@@ -6,11 +6,20 @@
 #include <infiniband/verbs.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <initializer_list>
 
 namespace sim {
 namespace {
 
 constexpr uint8_t kNodeTypeRnic = 4;
+
+/// The kernel knows an object only where the driver can make it.
+void refuse_objects(Device &device, std::initializer_list<const char *> objects)
+{
+    for (const char *object : objects)
+        device.refused.push_back({object, EPROTONOSUPPORT});
+}
 
 void set_rxe_defaults(Device &device)
 {
@@ -43,6 +52,15 @@ void set_rxe_defaults(Device &device)
     base.max_pkeys = 64;
     base.max_raw_ethy_qp = 0;
     device.attributes = {.base = base};
+    device.refused = {{"MR/REREG"},
+                      {"MR/ADVISE"},
+                      {"CQ/POLL"},
+                      {"FLOW/"},
+                      {"WQ/"},
+                      {"RWQ_IND_TBL/"},
+                      {"MR/REG_DMABUF", EINVAL},
+                      {"MR/REG_EX", EPROTONOSUPPORT}};
+    refuse_objects(device, {"DM/", "COUNTERS/", "COMP_CNTR/", "FLOW_ACTION/", "DMAH/", "DMABUF/"});
 }
 
 void set_siw_defaults(Device &device)
@@ -59,6 +77,9 @@ void set_siw_defaults(Device &device)
     base.max_mcast_grp = base.max_mcast_qp_attach = base.max_total_mcast_qp_attach = 0;
     base.max_raw_ethy_qp = 0;
     device.attributes = {.base = base};
+    device.refused = {{"MR/REREG"}, {"MR/ADVISE"}, {"CQ/POLL"}, {"CQ/RESIZE"},   {"MW/"},
+                      {"AH/"},      {"FLOW/"},     {"WQ/"},     {"RWQ_IND_TBL/"}};
+    refuse_objects(device, {"DM/", "COUNTERS/", "COMP_CNTR/", "FLOW_ACTION/", "DMAH/", "DMABUF/"});
 }
 
 }  // namespace

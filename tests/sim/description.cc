@@ -269,11 +269,11 @@ private:
         return true;
     }
 
-    int error() const
+    int error(size_t place = 1) const
     {
-        const int number = errno_of(words_[1]);
+        const int number = errno_of(words_[place]);
         if (number == 0)
-            fail(("'" + words_[1] + "' is not an errno").c_str());
+            fail(("'" + words_[place] + "' is not an errno").c_str());
         return number;
     }
 
@@ -312,7 +312,7 @@ private:
         } else if (key == "max_counters") {
             device_->max_counters = value();
         } else if (key == "refuse") {
-            device_->refused.push_back(words_[1]);
+            device_->refused.push_back({words_[1], words_.size() > 2 ? error(2) : 0});
         } else {
             return set_member(kDeviceMembers, &device_->attributes);
         }

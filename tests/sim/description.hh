@@ -26,6 +26,12 @@ struct Port {
         0;  ///< of UVERBS_METHOD_QUERY_PORT_SPEED, in units of 100 Mbit/s; 0: from width and speed
 };
 
+/// A command, OBJECT/METHOD, or all of an object, OBJECT/, and what it fails with (0: EOPNOTSUPP).
+struct Refusal {
+    std::string name;
+    int error = 0;
+};
+
 struct Device {
     std::string name;
     uint32_t index = 0;        ///< netlink's number of the device
@@ -45,8 +51,8 @@ struct Device {
     uint32_t num_comp_vectors = 2;
     bool core_support = true;  ///< whether GET_CONTEXT by ioctl answers CORE_SUPPORT
     ib_uverbs_ex_query_device_resp attributes{};
-    uint64_t max_counters = 16;        ///< completion counters of QUERY_COMP_CNTR_CAPS
-    std::vector<std::string> refused;  ///< OBJECT/METHOD that this driver answers with EOPNOTSUPP
+    uint64_t max_counters = 16;    ///< completion counters of QUERY_COMP_CNTR_CAPS
+    std::vector<Refusal> refused;  ///< commands that the driver lacks
     std::vector<Port> ports;
 };
 

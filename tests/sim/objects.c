@@ -112,7 +112,8 @@ int main(int argc, char **argv)
     report("destroy_cq in use", ibv_destroy_cq(cq));
     if (ah != NULL)
         report("destroy_ah", ibv_destroy_ah(ah));
-    report("destroy_qp", ibv_destroy_qp(with_srq));
+    if (with_srq != NULL)
+        report("destroy_qp", ibv_destroy_qp(with_srq));
     report("destroy_qp", ibv_destroy_qp(qp));
     report("destroy_srq", ibv_destroy_srq(srq));
     report("destroy_cq", ibv_destroy_cq(cq));

@@ -96,6 +96,7 @@ void Session::fill_directory()
         make_directories(directory_ + "/sys/class/infiniband");
         make_directories(directory_ + "/sys/class/infiniband_verbs");
         make_directories(directory_ + "/dev/infiniband");
+        write_file(directory_ + "/empty_gid", "0000:0000:0000:0000:0000:0000:0000:0000\n");
         write_file(directory_ + "/sys/class/infiniband_verbs/abi_version",
                    std::to_string(description_.uverbs_abi) + "\n");
         for (const Device &device : description_.devices)
@@ -137,6 +138,8 @@ const char *Session::translate(const char *path, std::string &storage) const
     for (std::string_view prefix : kSimulated)
         if (starts_with_path(text, prefix)) {
             storage = directory_ + path;
+            if (is_empty_gid(path, storage))
+                storage = directory_ + "/empty_gid";
             return storage.c_str();
         }
     // Devices hang below /sys/devices beside the real ones.
@@ -147,6 +150,22 @@ const char *Session::translate(const char *path, std::string &storage) const
             return storage.c_str();
     }
     return path;
+}
+
+bool Session::is_empty_gid(const char *path, const std::string &translated) const
+{
+    char name[64];
+    uint32_t port = 0;
+    uint32_t index = 0;
+    int end = 0;
+    if (sscanf(path, "/sys/class/infiniband/%63[^/]/ports/%u/gids/%u%n", name, &port, &index, &end) != 3 ||
+        path[end] != '\0')
+        return false;
+    const Device *device = find_device(name);
+    struct stat node;
+    return device != nullptr && port >= 1 && port <= device->ports.size() &&
+           index < device->ports[port - 1].attributes.legacy_resp.gid_tbl_len &&
+           REAL(stat)(translated.c_str(), &node) != 0 && errno == ENOENT;
 }
 
 std::string Session::untranslate(std::string_view path) const

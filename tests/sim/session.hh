@@ -65,6 +65,8 @@ public:
 private:
     Session();
     void fill_directory();
+    /// Whether this is an entry of a GID table that has no file of its own.
+    bool is_empty_gid(const char *path, const std::string &translated) const;
     static void clean_up();
 
     Description description_;

@@ -94,6 +94,12 @@ SIM_CONTROL int verbs_sim_completion_event(int cmd_fd, uint32_t cq_handle, int a
     return 0;
 }
 
+/// For libverbs_sim_malloc.so.
+SIM_CONTROL int verbs_sim_malloc_fault(const void *caller)
+{
+    return sim::libc_fault(sim::LibcCall::kMalloc, caller);
+}
+
 SIM_CONTROL int verbs_sim_set_faults(const char *faults)
 {
     return sim::set_faults(faults != nullptr ? faults : "");

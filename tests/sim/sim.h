@@ -26,7 +26,7 @@
  *     pci ADDRESS VENDOR DEVICE                for example: pci 0000:03:00.0 0x15b3 0x1019
  *     uverbs N                number of its character device      node none|MINOR       a missing or wrong node
  *     comp_vectors N          core_support on|off       max_counters N
- *     refuse OBJECT/METHOD    the driver lacks it: EOPNOTSUPP (may be repeated)
+ *     refuse OBJECT/METHOD [ERRNO]   the driver lacks it: EOPNOTSUPP (may be repeated; OBJECT/ means all methods)
  *     max_qp N, device_cap_flags N, …          any member of ib_uverbs_ex_query_device_resp by name
  * `port` starts a port of the device; a device without has one:
  *     gid ADDRESS [ib|v1|v2 [NETDEV [INDEX]]]  pkey 0x…   speed N

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <algorithm>
 #include <cstdarg>
 
 #include "interpose/real.hh"
@@ -38,6 +39,9 @@ std::string gid_text(const std::array<uint8_t, 16> &raw)
         text += format("%s%02x%02x", i != 0 ? ":" : "", raw[i], raw[i + 1]);
     return text + "\n";
 }
+
+/// Entries of a GID table that a listing of its directory shows, described ones apart.
+constexpr uint32_t kListedGids = 32;
 
 const char *node_type_text(uint8_t type)
 {
@@ -90,10 +94,9 @@ void make_port(const std::string &dir, const Port &port)
     const std::string attrs = dir + "/gid_attrs";
     for (const std::string &sub : {dir + "/gids", attrs + "/types", attrs + "/ndevs", dir + "/pkeys"})
         make_directories(sub);
-    for (uint32_t i = 0; i < base.gid_tbl_len; ++i)
+    // Long tables would take long to make: Session::translate shows the rest of them.
+    for (uint32_t i = 0; i < std::min(base.gid_tbl_len, kListedGids); ++i)
         write_file(dir + "/gids/" + std::to_string(i), gid_text({}));
-    // Where an entry is empty its type and interface read as EINVAL: so do files in a place of their own, see
-    // interpose/paths.cc.
     for (const Gid &gid : port.gids) {
         const std::string index = std::to_string(gid.index);
         write_file(dir + "/gids/" + index, gid_text(gid.raw));

@@ -28,7 +28,10 @@ ssize_t read_event(int fd, Kind kind, void *buffer, size_t size)
     const size_t event =
         kind == Kind::kAsyncChannel ? sizeof(ib_uverbs_async_event_desc) : sizeof(ib_uverbs_comp_event_desc);
     if (size < event) {
-        errno = EINVAL;
+        // First comes an event, then the question whether there is room for it.
+        pollfd wanted = {.fd = fd, .events = POLLIN, .revents = 0};
+        const bool waits = (REAL(fcntl)(fd, F_GETFL) & O_NONBLOCK) == 0;
+        errno = REAL(poll)(&wanted, 1, waits ? -1 : 0) == 0 ? EAGAIN : EINVAL;
         return -1;
     }
     const ssize_t got = REAL(read)(fd, buffer, event);

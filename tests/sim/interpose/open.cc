@@ -41,8 +41,10 @@ int open_empty_attribute(const std::string &path, int flags)
         const size_t place = path.find(part);
         if (place == path.npos)
             continue;
-        const std::string gid = path.substr(0, place) + "/gids/" + path.substr(place + strlen(part));
-        const int fd = REAL(open)(gid.c_str(), flags);
+        const std::string gid =
+            Session::get().untranslate(path.substr(0, place)) + "/gids/" + path.substr(place + strlen(part));
+        std::string storage;
+        const int fd = REAL(open)(Session::get().translate(gid.c_str(), storage), flags);
         if (fd >= 0)
             Descriptors::get().set(fd, Kind::kEmptyAttribute);
         return fd;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <string_view>
+
 #include "interpose/real.hh"
 #include "session.hh"
 
@@ -12,9 +14,14 @@ namespace sim {
 const char *translate(const char *path, std::string &storage)
 {
     // Most calls are about other files, and a process that only makes such needs no session.
-    if (path == nullptr || (strncmp(path, "/sys/", 5) != 0 && strncmp(path, "/dev/", 5) != 0))
-        return path;
-    return Session::get().translate(path, storage);
+    static constexpr std::string_view kPlaces[] = {"/sys/class/infiniband", "/dev/infiniband",
+                                                   "/dev/char/231:", "/sys/devices/",
+                                                   "/sys/bus/pci/devices/"};
+    if (path != nullptr && path[0] == '/')
+        for (const std::string_view place : kPlaces)
+            if (strncmp(path, place.data(), place.size()) == 0)
+                return Session::get().translate(path, storage);
+    return path;
 }
 
 std::string node_at(int directory, const char *name)

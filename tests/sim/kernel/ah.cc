@@ -2,6 +2,7 @@
 // Address handles.
 #include "kernel/destroy.hh"
 #include "kernel/driver.hh"
+#include "kernel/gid.hh"
 #include "kernel/methods.hh"
 #include "kernel/places.hh"
 
@@ -34,15 +35,14 @@ int create_ah(Call &call)
     const ib_uverbs_ah_attr &attr = request.attr;
     if (attr.port_num < 1 || attr.port_num > ports.size())
         return EINVAL;
-    if (call.device().driver_id == RDMA_DRIVER_SIW)
-        return EOPNOTSUPP;
     if (call.find(UVERBS_OBJECT_PD, request.pd_handle) == nullptr)
         return call.error();
     const ib_uverbs_query_port_resp &port = ports[attr.port_num - 1u].attributes.legacy_resp;
     if (attr.is_global == 0 && (port.flags & IB_UVERBS_QPF_GRH_REQUIRED) != 0)
         return EINVAL;
-    if (attr.is_global != 0 && attr.grh.sgid_index >= port.gid_tbl_len)
-        return EINVAL;
+    if (attr.is_global != 0)
+        if (const int error = check_gid_index(call, attr.port_num, attr.grh.sgid_index))
+            return error;
     ib_uverbs_create_ah_resp response = {};
     Object *ah = call.file().add(UVERBS_OBJECT_AH, response.ah_handle);
     if (ah == nullptr)

@@ -47,9 +47,8 @@ Object *Call::find(uint16_t kind, uint64_t handle)
 {
     int error = 0;
     Object *object = file_.find(kind, handle, error);
-    // The handlers of write commands know only that there is no such object.
     if (object == nullptr && error_ == 0)
-        error_ = is_ioctl() ? error : EINVAL;
+        error_ = error;
     return object;
 }
 
@@ -88,20 +87,35 @@ const WriteMethod *find_write_method(uint32_t command)
     return nullptr;
 }
 
+namespace {
+
+/// What the device's driver lacks.
+int refusal(Call &call)
+{
+    const std::string_view name = call.name();
+    for (const Refusal &refused : call.device().refused) {
+        const bool is_object = refused.name.ends_with('/');
+        if (is_object ? name.starts_with(refused.name) : name == refused.name)
+            return refused.error != 0 ? refused.error : EOPNOTSUPP;
+    }
+    return 0;
+}
+
+}  // namespace
+
 int execute(Call &call, int (*run)(Call &), bool needs_context)
 {
     const FileLock lock(call.file());
     call.file().set_backing(call.fd());
     ++call.state().commands;
-    const std::vector<std::string> &refused = call.device().refused;
     Record record(call);
     int error = command_fault(call);
     if (error == 0 && call.file().is_disassociated())
         error = EIO;
     if (error == 0 && needs_context && !call.state().has_context)
         error = EINVAL;
-    if (error == 0 && std::find(refused.begin(), refused.end(), call.name()) != refused.end())
-        error = EOPNOTSUPP;
+    if (error == 0)
+        error = refusal(call);
     if (error == 0)
         error = run(call);
     record.finish(error);

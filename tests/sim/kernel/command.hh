@@ -159,7 +159,7 @@ public:
     void out_bytes(uint16_t id, const void *bytes, size_t size);
     void set_new(uint16_t id, uint64_t handle);
 
-    /// Finds an object that the command names, or fails the command with the error that this interface gives.
+    /// Finds an object that the command names; where there is none, error() says why.
     Object *find(uint16_t kind, uint64_t handle);
     int error() const { return error_; }
 

@@ -18,7 +18,7 @@ constexpr uint32_t kCoreSupport =
 
 constexpr Attribute kGetContext[] = {
     {UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, "num_comp_vectors", Kind::kOut, 0, 4, 4, false},
-    {UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, "core_support", Kind::kOut, 0, 4, 8, false},
+    {UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, "core_support", Kind::kOut, 0, 8, 8, false},
     {UVERBS_ATTR_GET_CONTEXT_FD_ARR, "fd_arr", Kind::kIn, 0, 4, UINT16_MAX, false, Show::kHidden},
 };
 
@@ -61,7 +61,7 @@ int get_context_write(Call &call)
 
 constexpr Attribute kQueryContext[] = {
     {UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS, "num_comp_vectors", Kind::kOut, 0, 4, 4, false},
-    {UVERBS_ATTR_QUERY_CONTEXT_CORE_SUPPORT, "core_support", Kind::kOut, 0, 4, 8, false},
+    {UVERBS_ATTR_QUERY_CONTEXT_CORE_SUPPORT, "core_support", Kind::kOut, 0, 8, 8, false},
 };
 
 int query_context(Call &call)
@@ -138,8 +138,8 @@ constexpr WriteMethod kWrite[] = {
     {IB_USER_VERBS_CMD_QUERY_DEVICE, "DEVICE/QUERY", sizeof(ib_uverbs_query_device),
      sizeof(ib_uverbs_query_device_resp), kQueryDeviceRequest, kQueryDeviceResponse, query_device},
     {IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_QUERY_DEVICE, "DEVICE/QUERY_EX",
-     sizeof(ib_uverbs_ex_query_device), offsetof(ib_uverbs_ex_query_device_resp, odp_caps),
-     kQueryDeviceExRequest, kQueryDeviceExResponse, query_device_ex, false},
+     sizeof(ib_uverbs_ex_query_device), 0, kQueryDeviceExRequest, kQueryDeviceExResponse, query_device_ex,
+     false},
 };
 
 }  // namespace

@@ -9,6 +9,8 @@
 namespace sim {
 namespace {
 
+constexpr uint32_t kKnownFlags = IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION | IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
+
 struct Wanted {
     uint64_t user_handle = 0;
     uint32_t cqe = 0;
@@ -26,14 +28,13 @@ int make_cq(Call &call, const Wanted &wanted, uint32_t &handle, uint32_t &cqe)
     if (wanted.comp_channel >= 0) {
         channel = channel_of(wanted.comp_channel);
         if (channel == 0)
-            return call.is_ioctl() ? EBADF : EINVAL;
+            return EBADF;
     }
     if (wanted.cqe == 0 || wanted.cqe > call.device().attributes.base.max_cqe)
         return EINVAL;
-    const uint32_t known = IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION | IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
     const bool is_software =
         call.device().driver_id == RDMA_DRIVER_RXE || call.device().driver_id == RDMA_DRIVER_SIW;
-    if ((wanted.flags & ~known) != 0 || (wanted.flags != 0 && is_software))
+    if ((wanted.flags & ~kKnownFlags) != 0 || (wanted.flags != 0 && is_software))
         return EOPNOTSUPP;
     Object *cq = call.file().add(UVERBS_OBJECT_CQ, handle);
     if (cq == nullptr)
@@ -42,7 +43,10 @@ int make_cq(Call &call, const Wanted &wanted, uint32_t &handle, uint32_t &cqe)
     cq->comp_channel = channel;
     cq->async_channel = wanted.event_fd >= 0 ? channel_of(wanted.event_fd) : call.state().default_async;
     cq->cap.max_recv_wr = wanted.cqe;
-    driver_cq(call, *cq);
+    if (const int error = driver_cq(call, *cq)) {
+        call.file().discard(*cq);
+        return error;
+    }
     cqe = cq->cap.max_recv_wr;
     return 0;
 }
@@ -84,6 +88,8 @@ int create_cq(Call &call)
 {
     if (const int error = check_buffer(call))
         return error;
+    if ((call.constant(UVERBS_ATTR_CREATE_CQ_FLAGS) & ~uint64_t{kKnownFlags}) != 0)
+        return EINVAL;
     uint32_t handle = 0;
     uint32_t cqe = 0;
     const int error = make_cq(call,
@@ -175,7 +181,8 @@ int resize_cq(Call &call)
     if (request.cqe == 0 || request.cqe > call.device().attributes.base.max_cqe)
         return EINVAL;
     cq->cap.max_recv_wr = request.cqe;
-    driver_cq(call, *cq);
+    if (const int error = driver_cq(call, *cq))
+        return error;
     ib_uverbs_resize_cq_resp response = {};
     response.cqe = cq->cap.max_recv_wr;
     // The kernel writes no more than the first word of the core's part.

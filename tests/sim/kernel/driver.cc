@@ -85,10 +85,12 @@ void driver_other(Call &call)
         answer_pattern(call);
 }
 
-void driver_cq(Call &call, Object &cq)
+int driver_cq(Call &call, Object &cq)
 {
     if (is_rxe(call)) {
         rxe_create_cq_resp response{};
+        if (call.driver_out.size < sizeof response)
+            return EINVAL;
         response.mi = make_rxe_queue(call, cq.cap.max_recv_wr, sizeof(ib_uverbs_wc));
         answer(call, response);
     } else if (is_siw(call)) {
@@ -101,14 +103,18 @@ void driver_cq(Call &call, Object &cq)
     } else {
         answer_pattern(call);
     }
+    return 0;
 }
 
-void driver_qp(Call &call, Object &qp)
+int driver_qp(Call &call, Object &qp, ib_uverbs_qp_cap &answered)
 {
+    answered = qp.cap;
     const bool has_recv_queue =
         qp.is_srq == 0 && qp.type != IB_UVERBS_QPT_XRC_INI && qp.type != IB_UVERBS_QPT_XRC_TGT;
     if (is_rxe(call)) {
         rxe_create_qp_resp response{};
+        if (call.driver_out.size < sizeof response)
+            return EINVAL;
         if (has_recv_queue)
             response.rq_mi = make_rxe_queue(call, qp.cap.max_recv_wr, rxe_recv_element(qp.cap.max_recv_sge));
         const auto data = std::max<uint32_t>(qp.cap.max_send_sge * sizeof(rxe_sge), qp.cap.max_inline_data);
@@ -120,21 +126,31 @@ void driver_qp(Call &call, Object &qp)
         siw_uresp_create_qp response{};
         response.qp_id = qp.number;
         response.num_sqe = std::bit_ceil(std::max(qp.cap.max_send_wr, 1U));
-        response.num_rqe = has_recv_queue ? std::bit_ceil(std::max(qp.cap.max_recv_wr, 1U)) : 0;
+        response.num_rqe = std::bit_ceil(std::max(qp.cap.max_recv_wr, 1U));
         response.sq_key = make_siw_queue(call, response.num_sqe * sizeof(siw_sqe));
-        response.rq_key = response.num_rqe != 0 ? make_siw_queue(call, response.num_rqe * sizeof(siw_rqe))
-                                                : uint64_t{SIW_INVAL_UOBJ_KEY};
-        qp.cap.max_inline_data = SIW_MAX_INLINE;
+        if (has_recv_queue)
+            response.rq_key = make_siw_queue(call, response.num_rqe * sizeof(siw_rqe));
         answer(call, response);
     } else {
         answer_pattern(call);
     }
+    const uint32_t send_wr = answered.max_send_wr;
+    const uint32_t recv_wr = answered.max_recv_wr;
+    answered = qp.cap;
+    if (is_rxe(call)) {
+        answered.max_send_wr = send_wr;
+        answered.max_recv_wr = recv_wr;
+    }
+    return 0;
 }
 
-void driver_srq(Call &call, Object &srq)
+int driver_srq(Call &call, Object &srq, ib_uverbs_qp_cap &answered)
 {
+    answered = srq.cap;
     if (is_rxe(call)) {
         rxe_create_srq_resp response{};
+        if (call.driver_out.size < sizeof response)
+            return EINVAL;
         response.mi = make_rxe_queue(call, srq.cap.max_recv_wr, rxe_recv_element(srq.cap.max_recv_sge));
         response.srq_num = srq.number;
         answer(call, response);
@@ -147,6 +163,11 @@ void driver_srq(Call &call, Object &srq)
     } else {
         answer_pattern(call);
     }
+    const uint32_t asked = answered.max_recv_wr;
+    answered = srq.cap;
+    if (is_rxe(call))
+        answered.max_recv_wr = asked;
+    return 0;
 }
 
 void driver_mr(Call &call, Object &mr)
@@ -173,15 +194,21 @@ void driver_ah(Call &call, Object &ah)
     }
 }
 
-void driver_resize_srq(Call &call, Object &srq)
+int driver_modify_srq(Call &call, Object &srq, bool resizes)
 {
-    if (!is_rxe(call) || call.driver_in.size < sizeof(rxe_modify_srq_cmd))
-        return;
+    if (!is_rxe(call))
+        return 0;
     rxe_modify_srq_cmd request;
+    if (call.driver_in.size < sizeof request)
+        return EINVAL;
     memcpy(&request, call.driver_in.bytes, sizeof request);
+    if (!resizes)
+        return 0;
     const mminfo info = make_rxe_queue(call, srq.cap.max_recv_wr, rxe_recv_element(srq.cap.max_recv_sge));
-    if (request.mmap_info_addr != 0)
-        memcpy(reinterpret_cast<void *>(request.mmap_info_addr), &info, sizeof info);
+    if (request.mmap_info_addr == 0)
+        return EFAULT;
+    memcpy(reinterpret_cast<void *>(request.mmap_info_addr), &info, sizeof info);
+    return 0;
 }
 
 }  // namespace sim

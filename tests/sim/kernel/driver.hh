@@ -10,13 +10,14 @@ namespace sim {
 /// rxe and siw take sizes as they are and answer with a fixed pattern.
 void driver_context(Call &call);
 void driver_pd(Call &call);
-void driver_cq(Call &call, Object &cq);
-void driver_qp(Call &call, Object &qp);
-void driver_srq(Call &call, Object &srq);
+int driver_cq(Call &call, Object &cq);
+/// `answer` is what the command tells of the capacities, which is not what rxe keeps.
+int driver_qp(Call &call, Object &qp, ib_uverbs_qp_cap &answer);
+int driver_srq(Call &call, Object &srq, ib_uverbs_qp_cap &answer);
 void driver_mr(Call &call, Object &mr);
 void driver_ah(Call &call, Object &ah);
 void driver_other(Call &call);
-/// MODIFY_SRQ that resizes.
-void driver_resize_srq(Call &call, Object &srq);
+/// Before MODIFY_SRQ; `resizes` says that the capacity of `srq` is a new one.
+int driver_modify_srq(Call &call, Object &srq, bool resizes);
 
 }  // namespace sim

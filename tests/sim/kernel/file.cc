@@ -128,7 +128,7 @@ Object *File::find_any(uint64_t handle)
 
 Object *File::find(uint16_t kind, uint64_t handle, int &error)
 {
-    if (handle > INT32_MAX) {
+    if (handle > INT64_MAX) {
         error = EINVAL;
         return nullptr;
     }

@@ -6,6 +6,7 @@
 
 #include "kernel/command.hh"
 #include "kernel/event.hh"
+#include "record.hh"
 #include "session.hh"
 
 namespace sim {
@@ -34,16 +35,20 @@ bool is_zero_behind(const ib_uverbs_attr &attr, size_t known)
     return std::all_of(bytes + known, bytes + attr.len, [](uint8_t byte) { return byte == 0; });
 }
 
+/// Values have their size; structures may be longer than they are known here.
+int check_size(const ib_uverbs_attr &attr, const Attribute &wanted)
+{
+    const bool is_value = wanted.most <= sizeof attr.data && wanted.most == wanted.least;
+    if (attr.len < wanted.least || (is_value && attr.len > wanted.most))
+        return EINVAL;
+    return attr.len > sizeof attr.data && attr.data == 0 ? EFAULT : 0;
+}
+
 int check_value(const ib_uverbs_attr &attr, const Attribute &wanted)
 {
-    if (attr.len > wanted.most && wanted.kind == Kind::kIn && wanted.most != 0 &&
-        !is_zero_behind(attr, wanted.most))
-        return EOPNOTSUPP;
-    if (attr.len < wanted.least)
-        return EINVAL;
-    if (attr.len > sizeof attr.data && attr.data == 0)
-        return EFAULT;
-    return 0;
+    if (const int error = check_size(attr, wanted))
+        return error;
+    return attr.len > wanted.most && !is_zero_behind(attr, wanted.most) ? EOPNOTSUPP : 0;
 }
 
 int check_attribute(Call &call, const ib_uverbs_attr &attr, const Attribute &wanted)
@@ -54,8 +59,8 @@ int check_attribute(Call &call, const ib_uverbs_attr &attr, const Attribute &wan
         case Kind::kIn:
             return check_value(attr, wanted);
         case Kind::kOut:
-            if (attr.len < wanted.least)
-                return EINVAL;
+            if (const int error = check_size(attr, wanted))
+                return error;
             return attr.data == 0 && attr.len != 0 ? EFAULT : 0;
         case Kind::kConst:
             return attr.len != sizeof(uint64_t) ? EINVAL : 0;
@@ -128,8 +133,7 @@ bool is_invoke(const ib_uverbs_ioctl_hdr &header)
 int invoke(Call &call)
 {
     const ib_uverbs_attr *command = call.attribute(UVERBS_ATTR_WRITE_CMD);
-    if (command == nullptr || command->len != sizeof(uint64_t) ||
-        call.attribute(UVERBS_ATTR_CORE_IN) == nullptr)
+    if (command == nullptr || command->len != sizeof(uint64_t))
         return EINVAL;
     const auto number = static_cast<uint32_t>(command->data);
     const WriteMethod *method = find_write_method(number);
@@ -138,19 +142,30 @@ int invoke(Call &call)
     call.ioctl_method = nullptr;
     call.write_method = method;
     call.way = "invoke";
-    const ib_uverbs_attr &in = *call.attribute(UVERBS_ATTR_CORE_IN);
-    call.core_in = {in.len <= sizeof in.data ? reinterpret_cast<const std::byte *>(&in.data)
-                                             : reinterpret_cast<const std::byte *>(in.data),
-                    in.len};
+    if (const ib_uverbs_attr *in = call.attribute(UVERBS_ATTR_CORE_IN))
+        call.core_in = {in->len <= sizeof in->data ? reinterpret_cast<const std::byte *>(&in->data)
+                                                   : reinterpret_cast<const std::byte *>(in->data),
+                        in->len};
     if (const ib_uverbs_attr *out = call.attribute(UVERBS_ATTR_CORE_OUT))
         call.core_out = {reinterpret_cast<std::byte *>(out->data), out->len};
-    if (call.core_in.size < method->request_size || call.core_out.size < method->response_size)
+    if (call.core_in.size < method->request_size || call.core_out.size < method->response_size) {
+        record_refused(call.way, method->name, ENOSPC);
         return ENOSPC;
+    }
     const int error = execute(call, method->run, method->needs_context);
     if (error == 0 && call.core_out.is_written)
         if (auto *out = const_cast<ib_uverbs_attr *>(call.attribute(UVERBS_ATTR_CORE_OUT)))
             out->flags |= UVERBS_ATTR_F_VALID_OUTPUT;
     return error;
+}
+
+std::string name_of(const ib_uverbs_ioctl_hdr &header)
+{
+    if (is_invoke(header))
+        return "DEVICE/INVOKE_WRITE";
+    const IoctlMethod *method = find_ioctl_method(header.object_id, header.method_id);
+    return method != nullptr ? method->name
+                             : std::to_string(header.object_id) + "/" + std::to_string(header.method_id);
 }
 
 int run_header(File &file, int fd, ib_uverbs_ioctl_hdr &header)
@@ -159,6 +174,8 @@ int run_header(File &file, int fd, ib_uverbs_ioctl_hdr &header)
         return EINVAL;
     if (header.reserved1 != 0 || header.reserved2 != 0)
         return EPROTONOSUPPORT;
+    if (header.driver_id != file.device().driver_id)
+        return EINVAL;
     const bool is_old_kernel = Session::get().description().interface == Interface::kOldIoctl;
     Call call(file, fd);
     call.header = &header;
@@ -166,19 +183,26 @@ int run_header(File &file, int fd, ib_uverbs_ioctl_hdr &header)
     find_driver_data(call);
     int error = 0;
     if (is_invoke(header)) {
+        if (is_old_kernel)
+            record_refused(call.way, name_of(header), EPROTONOSUPPORT);
         error = is_old_kernel ? EPROTONOSUPPORT : invoke(call);
     } else {
         const IoctlMethod *method = find_ioctl_method(header.object_id, header.method_id);
-        if (method == nullptr || (is_old_kernel && !method->is_old))
+        if (method == nullptr || (is_old_kernel && !method->is_old)) {
+            record_refused(call.way, name_of(header), EPROTONOSUPPORT);
             return EPROTONOSUPPORT;
+        }
         call.ioctl_method = method;
         error = execute(
             call,
             [](Call &checked) {
-                const int refusal = check_attributes(checked);
-                return refusal != 0 ? refusal : checked.ioctl_method->run(checked);
+                if (const int wrong = check_attributes(checked))
+                    return wrong;
+                if (checked.ioctl_method->needs_context && !checked.state().has_context)
+                    return EINVAL;
+                return checked.ioctl_method->run(checked);
             },
-            method->needs_context);
+            false);
     }
     if (error == 0 && call.driver_out.is_written)
         if (auto *out = const_cast<ib_uverbs_attr *>(call.attribute(UVERBS_ATTR_UHW_OUT)))
@@ -191,12 +215,16 @@ int run_header(File &file, int fd, ib_uverbs_ioctl_hdr &header)
 int run_ioctl(File &file, int fd, unsigned long request, void *argument)
 {
     int error = 0;
-    if (request != RDMA_VERBS_IOCTL || Session::get().description().interface == Interface::kWriteOnly)
+    if (request != RDMA_VERBS_IOCTL) {
         error = ENOTTY;
-    else if (argument == nullptr)
+    } else if (argument == nullptr) {
         error = EFAULT;
-    else
+    } else if (Session::get().description().interface == Interface::kWriteOnly) {
+        error = ENOTTY;
+        record_refused("ioctl", name_of(*static_cast<ib_uverbs_ioctl_hdr *>(argument)), error);
+    } else {
         error = run_header(file, fd, *static_cast<ib_uverbs_ioctl_hdr *>(argument));
+    }
     if (error == 0)
         return 0;
     errno = error;

@@ -18,8 +18,8 @@ const Port *find_port(Call &call, uint64_t number)
 
 constexpr Attribute kQueryPort[] = {
     {UVERBS_ATTR_QUERY_PORT_PORT_NUM, "port_num", Kind::kConst},
-    {UVERBS_ATTR_QUERY_PORT_RESP, "attributes", Kind::kOut, 0, sizeof(ib_uverbs_query_port_resp), UINT16_MAX,
-     true, Show::kBytes},
+    {UVERBS_ATTR_QUERY_PORT_RESP, "attributes", Kind::kOut, 0, sizeof(ib_uverbs_query_port_resp_ex),
+     UINT16_MAX, true, Show::kBytes},
 };
 
 int query_port(Call &call)

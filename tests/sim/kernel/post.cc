@@ -26,7 +26,7 @@ int post(Call &call, uint16_t kind, uint32_t handle, uint64_t wrs, uint64_t sges
     // In the plain form all that follows the head stands as the driver's part.
     const uint64_t behind = call.core_in.size + call.driver_in.size - sizeof(ib_uverbs_post_send);
     if (behind < wrs * wqe_size + sges * sizeof(ib_uverbs_sge))
-        return EINVAL;
+        return ENOSPC;
     const Object *queue = call.find(kind, handle);
     if (queue == nullptr)
         return call.error();

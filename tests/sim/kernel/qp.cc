@@ -13,6 +13,13 @@
 namespace sim {
 namespace {
 
+/// Those of ibv_qp_create_flags, and what only the extended write command takes: the other end of cross channels (bits 2
+/// to 4), a source QPN (bit 10).
+constexpr uint64_t kKnownFlags = IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK |
+                                 IB_UVERBS_QP_CREATE_SCATTER_FCS | IB_UVERBS_QP_CREATE_CVLAN_STRIPPING |
+                                 IB_UVERBS_QP_CREATE_PCI_WRITE_END_PADDING | IB_UVERBS_QP_CREATE_SQ_SIG_ALL |
+                                 1 << 2 | 1 << 3 | 1 << 4 | 1 << 10;
+
 struct Wanted {
     uint64_t user_handle = 0;
     uint32_t pd = kNone;
@@ -38,8 +45,6 @@ bool is_known_type(uint32_t type)
 
 int check_type(Call &call, const Wanted &wanted)
 {
-    if (!is_known_type(wanted.type))
-        return EINVAL;
     const bool is_software =
         call.device().driver_id == RDMA_DRIVER_RXE || call.device().driver_id == RDMA_DRIVER_SIW;
     const bool is_xrc = wanted.type == IB_UVERBS_QPT_XRC_INI || wanted.type == IB_UVERBS_QPT_XRC_TGT;
@@ -66,6 +71,8 @@ int check_cap(Call &call, const Wanted &wanted)
 
 int check_objects(Call &call, const Wanted &wanted)
 {
+    if (!is_known_type(wanted.type) || (wanted.flags & ~kKnownFlags) != 0)
+        return EINVAL;
     const struct {
         uint16_t kind;
         uint32_t handle;
@@ -78,9 +85,9 @@ int check_objects(Call &call, const Wanted &wanted)
     return 0;
 }
 
-int make_qp(Call &call, const Wanted &wanted, uint32_t &handle, Object *&qp)
+int make_qp(Call &call, const Wanted &wanted, uint32_t &handle, Object *&qp, ib_uverbs_qp_cap &answer)
 {
-    for (int (*check)(Call &, const Wanted &) : {check_type, check_objects, check_cap})
+    for (int (*check)(Call &, const Wanted &) : {check_objects, check_type, check_cap})
         if (const int error = check(call, wanted))
             return error;
     if (wanted.type != IB_UVERBS_QPT_XRC_TGT && wanted.pd == kNone)
@@ -102,8 +109,10 @@ int make_qp(Call &call, const Wanted &wanted, uint32_t &handle, Object *&qp)
     qp->async_channel = wanted.event_fd >= 0 ? channel_of(wanted.event_fd) : call.state().default_async;
     qp->number = next_qpn(call);
     qp->state = IBV_QPS_RESET;
-    driver_qp(call, *qp);
-    return 0;
+    const int error = driver_qp(call, *qp, answer);
+    if (error != 0)
+        call.file().discard(*qp);
+    return error;
 }
 
 constexpr Attribute kCreate[] = {
@@ -166,6 +175,7 @@ int create_qp(Call &call)
         return error;
     uint32_t handle = 0;
     Object *qp = nullptr;
+    ib_uverbs_qp_cap cap{};
     const int error = make_qp(call,
                               {.user_handle = call.in<uint64_t>(UVERBS_ATTR_CREATE_QP_USER_HANDLE),
                                .pd = call.handle(UVERBS_ATTR_CREATE_QP_PD_HANDLE),
@@ -176,15 +186,15 @@ int create_qp(Call &call)
                                .table = call.handle(UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE),
                                .cap = call.in<ib_uverbs_qp_cap>(UVERBS_ATTR_CREATE_QP_CAP),
                                .type = static_cast<uint32_t>(type),
-                               .flags = flags,
+                               .flags = flags & ~uint64_t{IB_UVERBS_QP_CREATE_SQ_SIG_ALL},
                                .source_qpn = call.in<uint32_t>(UVERBS_ATTR_CREATE_QP_SOURCE_QPN),
                                .signals_all = (flags & IB_UVERBS_QP_CREATE_SQ_SIG_ALL) != 0,
                                .event_fd = call.descriptor(UVERBS_ATTR_CREATE_QP_EVENT_FD)},
-                              handle, qp);
+                              handle, qp, cap);
     if (error != 0)
         return error;
     call.set_new(UVERBS_ATTR_CREATE_QP_HANDLE, handle);
-    call.out(UVERBS_ATTR_CREATE_QP_RESP_CAP, qp->cap);
+    call.out(UVERBS_ATTR_CREATE_QP_RESP_CAP, cap);
     call.out(UVERBS_ATTR_CREATE_QP_RESP_QP_NUM, qp->number);
     return 0;
 }
@@ -208,12 +218,12 @@ constexpr Field kCreateResponse[] = {
     SIM_FIELD(ib_uverbs_create_qp_resp, qpn),
     {"cap", offsetof(ib_uverbs_create_qp_resp, max_send_wr), sizeof(ib_uverbs_qp_cap), Show::kBytes}};
 
-ib_uverbs_create_qp_resp response_of(const Object &qp, uint32_t handle)
+ib_uverbs_create_qp_resp response_of(const Object &qp, uint32_t handle, const ib_uverbs_qp_cap &cap)
 {
     ib_uverbs_create_qp_resp response = {};
     response.qp_handle = handle;
     response.qpn = qp.number;
-    memcpy(&response.max_send_wr, &qp.cap, sizeof qp.cap);
+    memcpy(&response.max_send_wr, &cap, sizeof cap);
     return response;
 }
 
@@ -245,9 +255,10 @@ int create_qp_write(Call &call)
     const Wanted wanted = wanted_by(call.request<ib_uverbs_create_qp>());
     uint32_t handle = 0;
     Object *qp = nullptr;
-    const int error = make_qp(call, wanted, handle, qp);
+    ib_uverbs_qp_cap cap{};
+    const int error = make_qp(call, wanted, handle, qp, cap);
     if (error == 0)
-        call.respond(response_of(*qp, handle));
+        call.respond(response_of(*qp, handle, cap));
     return error;
 }
 
@@ -263,6 +274,8 @@ int create_qp_ex(Call &call)
     Wanted wanted = wanted_by(request);
     if ((request.comp_mask & IB_UVERBS_CREATE_QP_MASK_IND_TABLE) != 0) {
         wanted.table = request.rwq_ind_tbl_handle;
+        if (call.find(UVERBS_OBJECT_RWQ_IND_TBL, wanted.table) == nullptr)
+            return EINVAL;
         wanted.recv_cq = kNone;
         if (request.max_send_wr == 0)
             wanted.send_cq = kNone;
@@ -271,11 +284,12 @@ int create_qp_ex(Call &call)
     wanted.source_qpn = request.source_qpn;
     uint32_t handle = 0;
     Object *qp = nullptr;
-    const int error = make_qp(call, wanted, handle, qp);
+    ib_uverbs_qp_cap cap{};
+    const int error = make_qp(call, wanted, handle, qp, cap);
     if (error != 0)
         return error;
     ib_uverbs_ex_create_qp_resp response = {};
-    response.base = response_of(*qp, handle);
+    response.base = response_of(*qp, handle, cap);
     response.response_length = sizeof response;
     call.respond(response);
     return 0;
@@ -310,7 +324,7 @@ int open_qp(Call &call)
         qp->number = original.number;
         qp->state = original.state;
         qp->async_channel = call.state().default_async;
-        call.respond(response_of(*qp, handle));
+        call.respond(response_of(*qp, handle, qp->cap));
         return 0;
     }
     return EINVAL;

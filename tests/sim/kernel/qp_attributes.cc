@@ -5,6 +5,7 @@
 #include <infiniband/verbs.h>
 
 #include "kernel/driver.hh"
+#include "kernel/gid.hh"
 #include "kernel/qp_state.hh"
 
 namespace sim {
@@ -71,8 +72,9 @@ int check_ports(Call &call, const ib_uverbs_modify_qp &request)
         if (!is_port(call, request.dest.port_num))
             return EINVAL;
         const auto &port = call.device().ports[request.dest.port_num - 1u];
-        if (request.dest.is_global != 0 && request.dest.sgid_index >= port.attributes.legacy_resp.gid_tbl_len)
-            return EINVAL;
+        if (request.dest.is_global != 0)
+            if (const int error = check_gid_index(call, request.dest.port_num, request.dest.sgid_index))
+                return error;
         if (request.dest.is_global == 0 &&
             (port.attributes.legacy_resp.flags & IB_UVERBS_QPF_GRH_REQUIRED) != 0)
             return EINVAL;

@@ -25,21 +25,20 @@ struct Wanted {
     int event_fd = -1;
 };
 
-int make_srq(Call &call, const Wanted &wanted, uint32_t &handle, Object *&srq)
+int make_srq(Call &call, const Wanted &wanted, uint32_t &handle, Object *&srq, ib_uverbs_qp_cap &answer)
 {
     const ib_uverbs_ex_query_device_resp &device = call.device().attributes;
-    const bool is_xrc = wanted.type == IB_UVERBS_SRQT_XRC;
-    if (wanted.type > IB_UVERBS_SRQT_TM)
-        return EINVAL;
-    if ((is_xrc && (device.base.device_cap_flags & IB_UVERBS_DEVICE_XRC) == 0) ||
-        (wanted.type == IB_UVERBS_SRQT_TM && device.tm_caps.max_num_tags == 0))
-        return EOPNOTSUPP;
-    if (wanted.type == IB_UVERBS_SRQT_TM && wanted.max_tags > device.tm_caps.max_num_tags)
-        return EINVAL;
     if (call.find(UVERBS_OBJECT_PD, wanted.pd) == nullptr ||
         (wanted.xrcd != kNone && call.find(UVERBS_OBJECT_XRCD, wanted.xrcd) == nullptr) ||
         (wanted.cq != kNone && call.find(UVERBS_OBJECT_CQ, wanted.cq) == nullptr))
         return call.error();
+    const bool is_xrc = wanted.type == IB_UVERBS_SRQT_XRC;
+    if (wanted.type > IB_UVERBS_SRQT_TM ||
+        (is_xrc && (device.base.device_cap_flags & IB_UVERBS_DEVICE_XRC) == 0) ||
+        (wanted.type == IB_UVERBS_SRQT_TM && device.tm_caps.max_num_tags == 0))
+        return EOPNOTSUPP;
+    if (wanted.type == IB_UVERBS_SRQT_TM && wanted.max_tags > device.tm_caps.max_num_tags)
+        return EINVAL;
     if (wanted.max_wr == 0 || wanted.max_wr > device.base.max_srq_wr ||
         wanted.max_sge > device.base.max_srq_sge)
         return EINVAL;
@@ -56,8 +55,10 @@ int make_srq(Call &call, const Wanted &wanted, uint32_t &handle, Object *&srq)
     srq->limit = wanted.limit;
     srq->async_channel = wanted.event_fd >= 0 ? channel_of(wanted.event_fd) : call.state().default_async;
     srq->number = next_srqn(call);
-    driver_srq(call, *srq);
-    return 0;
+    const int error = driver_srq(call, *srq, answer);
+    if (error != 0)
+        call.file().discard(*srq);
+    return error;
 }
 
 constexpr Attribute kCreate[] = {
@@ -87,6 +88,7 @@ int create_srq(Call &call)
         return EINVAL;
     uint32_t handle = 0;
     Object *srq = nullptr;
+    ib_uverbs_qp_cap cap{};
     const int error = make_srq(call,
                                {.user_handle = call.in<uint64_t>(UVERBS_ATTR_CREATE_SRQ_USER_HANDLE),
                                 .pd = call.handle(UVERBS_ATTR_CREATE_SRQ_PD_HANDLE),
@@ -98,12 +100,12 @@ int create_srq(Call &call)
                                 .max_tags = call.in<uint32_t>(UVERBS_ATTR_CREATE_SRQ_MAX_NUM_TAGS),
                                 .type = type,
                                 .event_fd = call.descriptor(UVERBS_ATTR_CREATE_SRQ_EVENT_FD)},
-                               handle, srq);
+                               handle, srq, cap);
     if (error != 0)
         return error;
     call.set_new(UVERBS_ATTR_CREATE_SRQ_HANDLE, handle);
-    call.out(UVERBS_ATTR_CREATE_SRQ_RESP_MAX_WR, srq->cap.max_recv_wr);
-    call.out(UVERBS_ATTR_CREATE_SRQ_RESP_MAX_SGE, srq->cap.max_recv_sge);
+    call.out(UVERBS_ATTR_CREATE_SRQ_RESP_MAX_WR, cap.max_recv_wr);
+    call.out(UVERBS_ATTR_CREATE_SRQ_RESP_MAX_SGE, cap.max_recv_sge);
     call.out(UVERBS_ATTR_CREATE_SRQ_RESP_SRQ_NUM, srq->number);
     return 0;
 }
@@ -139,12 +141,13 @@ int create_and_respond(Call &call, const Wanted &wanted)
 {
     uint32_t handle = 0;
     Object *srq = nullptr;
-    if (const int error = make_srq(call, wanted, handle, srq))
+    ib_uverbs_qp_cap cap{};
+    if (const int error = make_srq(call, wanted, handle, srq, cap))
         return error;
     ib_uverbs_create_srq_resp response = {};
     response.srq_handle = handle;
-    response.max_wr = srq->cap.max_recv_wr;
-    response.max_sge = srq->cap.max_recv_sge;
+    response.max_wr = cap.max_recv_wr;
+    response.max_sge = cap.max_recv_sge;
     // The kernel tells the number of XRC queues only.
     response.srqn = srq->type == IB_UVERBS_SRQT_XRC ? srq->number : 0;
     call.respond(response);
@@ -173,7 +176,7 @@ int create_xsrq(Call &call)
                   .type = request.srq_type};
     if (wanted.type == IB_UVERBS_SRQT_XRC)
         wanted.xrcd = request.xrcd_handle;
-    if (wanted.type != IB_UVERBS_SRQT_BASIC)
+    if (wanted.type == IB_UVERBS_SRQT_XRC || wanted.type == IB_UVERBS_SRQT_TM)
         wanted.cq = request.cq_handle;
     return create_and_respond(call, wanted);
 }
@@ -194,9 +197,11 @@ int modify_srq(Call &call)
         return EINVAL;
     if ((request.attr_mask & IBV_SRQ_LIMIT) != 0 && request.srq_limit > room)
         return EINVAL;
-    if (is_resize) {
-        srq->cap.max_recv_wr = request.max_wr;
-        driver_resize_srq(call, *srq);
+    const uint32_t before = srq->cap.max_recv_wr;
+    srq->cap.max_recv_wr = room;
+    if (const int error = driver_modify_srq(call, *srq, is_resize)) {
+        srq->cap.max_recv_wr = before;
+        return error;
     }
     if ((request.attr_mask & IBV_SRQ_LIMIT) != 0)
         srq->limit = request.srq_limit;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Taking written commands apart: what the kernel checks before a command runs.
 #include "kernel/command.hh"
+#include "record.hh"
 #include "session.hh"
 
 namespace sim {
@@ -71,14 +72,26 @@ int run_buffer(File &file, int fd, const std::byte *buffer, size_t size)
     if ((header.command & ~(IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_CMD_COMMAND_MASK)) != 0)
         return EINVAL;
     const WriteMethod *method = find_write_method(header.command);
-    if (method == nullptr)
-        return is_extended || header.command <= IB_USER_VERBS_CMD_OPEN_QP ? EOPNOTSUPP : EINVAL;
+    // The kernel looks at the sizes before it says that it has no such command.
+    const bool is_known = method != nullptr;
+    if (!is_known && is_extended &&
+        (header.command & IB_USER_VERBS_CMD_COMMAND_MASK) > IB_USER_VERBS_EX_CMD_MODIFY_CQ)
+        return EOPNOTSUPP;
+    static constexpr WriteMethod kUnknown = {};
+    if (!is_known)
+        method = &kUnknown;
 
     Sizes sizes{};
     const int error = is_extended ? measure_extended(header, *method, buffer, size, sizes)
                                   : measure_plain(header, *method, buffer, size, sizes);
-    if (error != 0)
-        return error;
+    if (error != 0 || !is_known) {
+        const int refused = error != 0 ? error : EOPNOTSUPP;
+        record_refused(
+            is_extended ? "ex write" : "write",
+            is_known ? method->name : std::to_string(header.command & IB_USER_VERBS_CMD_COMMAND_MASK),
+            refused);
+        return refused;
+    }
     Call call(file, fd);
     call.write_method = method;
     call.way = is_extended ? "ex write" : "write";
