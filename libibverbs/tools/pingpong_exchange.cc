@@ -46,17 +46,6 @@ Address decode(Message message)
     return address;
 }
 
-// TCP may deliver a message in pieces; this waits for all of them.
-ssize_t receive(int fd, void *data, size_t size)
-{
-    return recv(fd, data, size, MSG_WAITALL);
-}
-
-bool send_all(int fd, const void *data, size_t size)
-{
-    return write(fd, data, size) == static_cast<ssize_t>(size);
-}
-
 addrinfo *resolve(const char *host, int tcp_port, int flags, int *error)
 {
     addrinfo hints = {};
@@ -97,98 +86,141 @@ bool bind_socket(int fd, const addrinfo &address)
     return bind(fd, address.ai_addr, address.ai_addrlen) == 0;
 }
 
-bool talk_to_server(int fd, const Address &local, Address *remote)
+ssize_t receive_address(int fd, Address *remote)
 {
-    Message message = encode(local);
-    if (!send_all(fd, &message, sizeof(message))) {
-        fprintf(stderr, "Couldn't send local address\n");
-        return false;
+    Message message;
+    ssize_t length = receive_all(fd, &message, sizeof(message));
+    if (length == static_cast<ssize_t>(sizeof(message)))
+        *remote = decode(message);
+    return length;
+}
+
+bool send_addresses(int fd, std::span<const Address> local)
+{
+    for (const Address &address : local) {
+        Message message = encode(address);
+        if (!send_all(fd, &message, sizeof(message)))
+            return false;
     }
-    if (receive(fd, &message, sizeof(message)) != static_cast<ssize_t>(sizeof(message)) ||
-        !send_all(fd, kDone, sizeof(kDone))) {
-        perror("client read/write");
-        fprintf(stderr, "Couldn't read/write remote address\n");
-        return false;
-    }
-    *remote = decode(message);
     return true;
 }
 
-bool talk_to_client(int fd, const Address &local, Connector connector, Address *remote)
+bool talk_to_server(int fd, std::span<const Address> local, std::span<Address> remote)
 {
-    Message message;
-    ssize_t length = receive(fd, &message, sizeof(message));
-    if (length != static_cast<ssize_t>(sizeof(message))) {
+    if (!send_addresses(fd, local))
+        return failed("Couldn't send local address");
+    bool received = true;
+    for (Address &address : remote)
+        received = received && receive_address(fd, &address) == static_cast<ssize_t>(sizeof(Message));
+    if (!received || !send_all(fd, kDone, sizeof(kDone))) {
+        perror("client read/write");
+        return failed("Couldn't read/write remote address");
+    }
+    return true;
+}
+
+bool talk_to_client(int fd, std::span<const Address> local, Connector connector, std::span<Address> remote)
+{
+    for (size_t i = 0; i < remote.size(); ++i) {
+        ssize_t length = receive_address(fd, &remote[i]);
+        if (length == static_cast<ssize_t>(sizeof(Message)))
+            continue;
         perror("server read");
-        fprintf(stderr, "%d/%d: Couldn't read remote address\n", static_cast<int>(length),
-                static_cast<int>(sizeof(message)));
-        return false;
+        fprintf(stderr, "%d/%d: Couldn't read remote address", static_cast<int>(length),
+                static_cast<int>(sizeof(Message)));
+        if (remote.size() > 1)
+            fprintf(stderr, " [%zu]", i);
+        return failed("");
     }
-    *remote = decode(message);
-    if (!connector.connect(connector.self, *remote)) {
-        fprintf(stderr, "Couldn't connect to remote QP\n");
-        return false;
-    }
-    message = encode(local);
-    if (!send_all(fd, &message, sizeof(message)) ||
-        receive(fd, &message, sizeof(kDone)) != static_cast<ssize_t>(sizeof(kDone))) {
-        fprintf(stderr, "Couldn't send/recv local address\n");
-        return false;
-    }
+    if (!connector.connect(connector.self, remote))
+        return failed("Couldn't connect to remote QP");
+    char done[sizeof(kDone)];
+    if (!send_addresses(fd, local) ||
+        receive_all(fd, done, sizeof(done)) != static_cast<ssize_t>(sizeof(done)))
+        return failed("Couldn't send/recv local address");
     return true;
 }
 
 }  // namespace
 
-bool exchange_as_client(const char *server, int tcp_port, const Address &local, Address *remote)
+bool failed(const char *message)
+{
+    fprintf(stderr, "%s\n", message);
+    return false;
+}
+
+bool send_all(int fd, const void *data, size_t size)
+{
+    return write(fd, data, size) == static_cast<ssize_t>(size);
+}
+
+ssize_t receive_all(int fd, void *data, size_t size)
+{
+    return recv(fd, data, size, MSG_WAITALL);
+}
+
+int connect_to(const char *server, int tcp_port)
 {
     int error;
     addrinfo *addresses = resolve(server, tcp_port, 0, &error);
     if (!addresses) {
         fprintf(stderr, "%s for %s:%d\n", gai_strerror(error), server, tcp_port);
-        return false;
+        return -1;
     }
     int fd = open_socket(addresses, connect_socket);
-    if (fd < 0) {
+    if (fd < 0)
         fprintf(stderr, "Couldn't connect to %s:%d\n", server, tcp_port);
-        return false;
-    }
-    bool done = talk_to_server(fd, local, remote);
-    close(fd);
-    return done;
+    return fd;
 }
 
-bool exchange_as_server(int tcp_port, const Address &local, Connector connector, Address *remote)
+int listen_at(int tcp_port, int backlog)
 {
     int error;
     addrinfo *addresses = resolve(nullptr, tcp_port, AI_PASSIVE, &error);
     if (!addresses) {
         fprintf(stderr, "%s for port %d\n", gai_strerror(error), tcp_port);
-        return false;
+        return -1;
     }
     int listener = open_socket(addresses, bind_socket);
-    if (listener < 0) {
+    if (listener < 0)
         fprintf(stderr, "Couldn't listen to port %d\n", tcp_port);
+    else
+        listen(listener, backlog);
+    return listener;
+}
+
+bool exchange_as_client(const char *server, int tcp_port, std::span<const Address> local,
+                        std::span<Address> remote)
+{
+    int fd = connect_to(server, tcp_port);
+    if (fd < 0)
         return false;
-    }
-    listen(listener, 1);
+    bool done = talk_to_server(fd, local, remote);
+    close(fd);
+    return done;
+}
+
+bool exchange_as_server(int tcp_port, std::span<const Address> local, Connector connector,
+                        std::span<Address> remote)
+{
+    int listener = listen_at(tcp_port, 1);
+    if (listener < 0)
+        return false;
     int fd = accept(listener, nullptr, nullptr);
     close(listener);
-    if (fd < 0) {
-        fprintf(stderr, "accept() failed\n");
-        return false;
-    }
+    if (fd < 0)
+        return failed("accept() failed");
     bool done = talk_to_client(fd, local, connector, remote);
     close(fd);
     return done;
 }
 
-void print_address(const char *label, const Address &address)
+void print_address(const char *label, const Address &address, const char *after_psn)
 {
     char gid[INET6_ADDRSTRLEN];
     inet_ntop(AF_INET6, &address.gid, gid, sizeof(gid));
-    printf("  %s LID 0x%04x, QPN 0x%06x, PSN 0x%06x, GID %s\n", label, address.lid, address.qpn, address.psn,
-           gid);
+    printf("  %s LID 0x%04x, QPN 0x%06x, PSN 0x%06x%s GID %s\n", label, address.lid, address.qpn, address.psn,
+           after_psn, gid);
 }
 
 }  // namespace tools

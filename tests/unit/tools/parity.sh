@@ -14,13 +14,15 @@
 #   @ NAME                             starts a case
 #   include FILE                       takes lines from another file
 #   run TOOL [ARGUMENT]...             runs a tool
-#   pair ARGUMENT... :: ARGUMENT...    runs ibv_rc_pingpong twice, as server and client, with these arguments
+#   game TOOL                          the ping-pong program of the pairs that follow
+#   pair ARGUMENT... :: ARGUMENT...    runs that program twice, as server and client, with these arguments
 #   pair+calls ...                     the same, and lists the verbs and bytes that each of them used
 #   anything else                      belongs to the scenario of the case (see fake_verbs/scenario.cc)
 set -u
 export LC_ALL=C
 
 stock_version=44.0
+game=ibv_rc_pingpong
 record=
 if [ "${1-}" = --record ]; then
     record=1
@@ -74,13 +76,13 @@ pair() {
     done
     shift
     rm -f "$scratch/port"
-    start server "$directory" ibv_rc_pingpong "${server_arguments[@]}" &
+    start server "$directory" "$game" "${server_arguments[@]}" &
     server=$!
     for ((tries = 0; tries < 1000; ++tries)); do
         [ -e "$scratch/port" ] || ! kill -0 $server 2>/dev/null && break
         read -rt 0.01 <&"$nothing"
     done
-    start client "$directory" ibv_rc_pingpong "$@" 127.0.0.1
+    start client "$directory" "$game" "$@" 127.0.0.1
     client_status=$?
     # A server that no client reached sees one that says nothing.
     [ -e "$scratch/port" ] && (: </dev/tcp/127.0.0.1/"$(cat "$scratch/port")") 2>/dev/null
@@ -106,6 +108,7 @@ run_cases() {
                 : >"$scratch/scenario"
                 echo "@ $rest"
                 ;;
+            game) game=$rest ;;
             run)
                 echo "> $rest"
                 eval "set -- $rest"

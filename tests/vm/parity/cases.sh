@@ -81,6 +81,19 @@ for options in '' '-e -c' '-N' '-n 0' '-s 10000 -m 256 -l 1 -r 10 -e'; do
     tool_pair "our ibv_rc_pingpong $options" 0 'listens PORT' \
         "ibv_rc_pingpong -g 1 -p PORT $options" "ibv_rc_pingpong --gid-idx=1 --port=PORT $options 127.0.0.1"
 done
+for transport in uc ud srq; do
+    for options in '' '-e -c' '-s 100 -r 60'; do
+        options="-n 20 $options"
+        tool_pair "our ibv_${transport}_pingpong $options" 0 'listens PORT' \
+            "ibv_${transport}_pingpong -g 1 -p PORT $options" \
+            "ibv_${transport}_pingpong --gid-idx=1 --port=PORT $options 127.0.0.1"
+    done
+    mixed_tools "ibv_${transport}_pingpong" "ibv_${transport}_pingpong -g 1 -n 20"
+done
+mixed_tools 'ibv_rc_pingpong' 'ibv_rc_pingpong -g 1 -n 20'
+tool_pair 'our ibv_xsrq_pingpong (no XRC)' 1 'listens PORT' 'ibv_xsrq_pingpong -g 1 -p PORT' \
+    'ibv_xsrq_pingpong -g 1 -p PORT 127.0.0.1'
+tool 'our ibv_asyncwatch -d nope' 1 ibv_asyncwatch -d nope
 tool_pair 'our ibv_rc_pingpong without a GID' 1 'listens PORT' 'ibv_rc_pingpong -p PORT' 'ibv_rc_pingpong -p PORT 127.0.0.1'
 tool_pair 'our ibv_rc_pingpong with different sizes' 1 'listens PORT' \
     'ibv_rc_pingpong -g 1 -n 20 -s 100 -p PORT' 'ibv_rc_pingpong -g 1 -n 20 -s 8000 -p PORT 127.0.0.1'

@@ -203,6 +203,12 @@ mixed() {
     done
 }
 
+# mixed_tools NAME COMMAND: as mixed, Debian's tool against ours.
+mixed_tools() {
+    local our_path=$build/bin:$PATH # seen by on
+    mixed "our $1 and Debian's" "$2"
+}
+
 finish() {
     echo "1..$number"
     ((number > 0)) || die "no case has a name that matches '$filter'"

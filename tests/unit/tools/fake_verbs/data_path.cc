@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <algorithm>
 #include <deque>
 
 #include "objects.hh"
@@ -20,20 +21,9 @@ using namespace fake_verbs;
 namespace fake_verbs {
 namespace {
 
-struct Cq {
-    ibv_cq_ex cq;  // first; its beginning is an ibv_cq
-    std::deque<ibv_wc> ready;
-};
-
-struct Qp {
-    ibv_qp_ex qp;
-    Cq *cq;
-    std::deque<uint64_t> receives;
-    ibv_sge receive_buffer;  // of the latest receive
-};
-
-// The one queue pair of the process, whose receives complete at polls.
-Qp *the_qp;
+// In the order of their creation.
+std::deque<Qp *> qps;
+// The queue that events tell of.
 Cq *the_cq;
 
 unsigned page_offset(const void *address)
@@ -70,14 +60,24 @@ void deliver(const ibv_sge &sge)
         data[wrong_at] = static_cast<unsigned char>(value("received_wrong", 0));
 }
 
-// Moves one receive of the queue pair to its completion queue.
+// Completes one receive. Several queue pairs take turns.
 void receive_one()
 {
-    if (!the_qp || the_qp->receives.empty())
+    static size_t turn;
+    static bool pause;
+    for (size_t tried = 0; tried < qps.size(); ++tried) {
+        Qp *qp = qps[turn++ % qps.size()];
+        if (qp->qp.qp_base.qp_type == IBV_QPT_XRC_SEND || qp->receives->wr_ids.empty())
+            continue;
+        // The program for XRC empties its queue before it looks at what it has received.
+        if (qp->qp.qp_base.qp_type == IBV_QPT_XRC_RECV && (pause = !pause))
+            return;
+        deliver(qp->receives->buffer);
+        qp->recv_cq->ready.push_back(next_completion(qp->receives->wr_ids.front(), IBV_WC_RECV));
+        qp->recv_cq->ready.back().qp_num = qp->qp.qp_base.qp_num;
+        qp->receives->wr_ids.pop_front();
         return;
-    deliver(the_qp->receive_buffer);
-    the_cq->ready.push_back(next_completion(the_qp->receives.front(), IBV_WC_RECV));
-    the_qp->receives.pop_front();
+    }
 }
 
 void log_sge(const ibv_sge *sge, int count)
@@ -109,22 +109,20 @@ int post_send(ibv_qp *qp, ibv_send_wr *wr, ibv_send_wr **bad)
         *bad = wr;
         return error;
     }
-    reinterpret_cast<Qp *>(qp)->cq->ready.push_back(next_completion(wr->wr_id, IBV_WC_SEND));
+    if (qp->qp_type == IBV_QPT_UD)
+        log("  to ah=%d qpn=%#x qkey=%#x", wr->wr.ud.ah != nullptr, wr->wr.ud.remote_qpn,
+            wr->wr.ud.remote_qkey);
+    else if (qp->qp_type == IBV_QPT_XRC_SEND)
+        log("  to srqn=%#x", wr->qp_type.xrc.remote_srqn);
+    auto &ready = reinterpret_cast<Qp *>(qp)->send_cq->ready;
+    ready.push_back(next_completion(wr->wr_id, IBV_WC_SEND));
+    ready.back().qp_num = qp->qp_num;
     return 0;
 }
 
 int post_recv(ibv_qp *qp, ibv_recv_wr *wr, ibv_recv_wr **bad)
 {
-    if (int error = failure("ibv_post_recv")) {
-        *bad = wr;
-        return error;
-    }
-    log("ibv_post_recv wr_id=%lu next=%d", wr->wr_id, wr->next != nullptr);
-    log_sge(wr->sg_list, wr->num_sge);
-    reinterpret_cast<Qp *>(qp)->receives.push_back(wr->wr_id);
-    if (wr->num_sge == 1)
-        reinterpret_cast<Qp *>(qp)->receive_buffer = wr->sg_list[0];
-    return 0;
+    return post_receives("ibv_post_recv", reinterpret_cast<Qp *>(qp)->own, wr, bad);
 }
 
 int poll_cq(ibv_cq *cq, int entries, ibv_wc *wc)
@@ -188,21 +186,6 @@ uint64_t read_completion_ts(ibv_cq_ex *)
     return result;
 }
 
-Cq *make_cq(ibv_context *context, int cqe, ibv_comp_channel *channel, void *cq_context)
-{
-    auto *cq = new Cq();
-    cq->cq.context = context;
-    cq->cq.channel = channel;
-    cq->cq.cqe = cqe;
-    cq->cq.cq_context = cq_context;
-    cq->cq.start_poll = start_poll;
-    cq->cq.next_poll = next_poll;
-    cq->cq.end_poll = end_poll;
-    cq->cq.read_completion_ts = read_completion_ts;
-    the_cq = cq;
-    return cq;
-}
-
 ibv_cq_ex *create_cq_ex(ibv_context *context, ibv_cq_init_attr_ex *attr)
 {
     log("ibv_create_cq_ex(cqe=%u, cq_context=%d, channel=%d, vector=%u, wc_flags=%lu, comp_mask=%u)",
@@ -222,7 +205,7 @@ void wr_send(ibv_qp_ex *qp)
 {
     log("ibv_wr_send wr_id=%lu flags=%u", qp->wr_id, qp->wr_flags);
     auto *whole = reinterpret_cast<Qp *>(qp);
-    whole->cq->ready.push_back(next_completion(qp->wr_id, IBV_WC_SEND));
+    whole->send_cq->ready.push_back(next_completion(qp->wr_id, IBV_WC_SEND));
 }
 
 void wr_set_sge(ibv_qp_ex *, uint32_t lkey, uint64_t address, uint32_t length)
@@ -237,23 +220,34 @@ int wr_complete(ibv_qp_ex *)
     return failure("ibv_wr_complete");
 }
 
-Qp *make_qp(ibv_context *context, ibv_pd *pd, ibv_cq *send_cq, ibv_cq *recv_cq, void *qp_context)
+uint32_t next_qp_num()
+{
+    static auto number = static_cast<uint32_t>(value("qp_num", 0x123));
+    return number++;
+}
+
+// Works on the attributes of ibv_create_qp as on those of ibv_create_qp_ex.
+template <class Attributes>
+Qp *make_qp(ibv_context *context, ibv_pd *pd, const Attributes &attr)
 {
     auto *qp = new Qp();
     ibv_qp *base = &qp->qp.qp_base;
     base->context = context;
     base->pd = pd;
-    base->qp_context = qp_context;
-    base->send_cq = send_cq;
-    base->recv_cq = recv_cq;
-    base->qp_num = static_cast<uint32_t>(value("qp_num", 0x123));
-    base->qp_type = IBV_QPT_RC;
+    base->qp_context = attr.qp_context;
+    base->send_cq = attr.send_cq;
+    base->recv_cq = attr.recv_cq;
+    base->srq = attr.srq;
+    base->qp_num = next_qp_num();
+    base->qp_type = attr.qp_type;
     qp->qp.wr_start = wr_start;
     qp->qp.wr_send = wr_send;
     qp->qp.wr_set_sge = wr_set_sge;
     qp->qp.wr_complete = wr_complete;
-    qp->cq = reinterpret_cast<Cq *>(recv_cq);
-    the_qp = qp;
+    qp->send_cq = reinterpret_cast<Cq *>(attr.send_cq);
+    qp->recv_cq = reinterpret_cast<Cq *>(attr.recv_cq);
+    qp->receives = attr.srq ? &reinterpret_cast<Srq *>(attr.srq)->receives : &qp->own;
+    qps.push_back(qp);
     return qp;
 }
 
@@ -271,7 +265,10 @@ ibv_qp *create_qp_ex(ibv_context *context, ibv_qp_init_attr_ex *attr)
     log_qp_cap(attr->cap);
     if (failure("ibv_create_qp_ex"))
         return nullptr;
-    return &make_qp(context, attr->pd, attr->send_cq, attr->recv_cq, attr->qp_context)->qp.qp_base;
+    Qp *qp = make_qp(context, attr->pd, *attr);
+    if (attr->qp_type == IBV_QPT_XRC_RECV)
+        attach_to_xrc_srq(qp);
+    return &qp->qp.qp_base;
 }
 
 int memcpy_to_dm(ibv_dm *, uint64_t offset, const void *from, size_t length)
@@ -338,6 +335,50 @@ int advise_mr(ibv_pd *, ib_uverbs_advise_mr_advice advice, uint32_t flags, ibv_s
 }
 
 }  // namespace
+
+Cq *make_cq(ibv_context *context, int cqe, ibv_comp_channel *channel, void *cq_context)
+{
+    auto *cq = new Cq();
+    cq->cq.context = context;
+    cq->cq.channel = channel;
+    cq->cq.cqe = cqe;
+    cq->cq.cq_context = cq_context;
+    cq->cq.start_poll = start_poll;
+    cq->cq.next_poll = next_poll;
+    cq->cq.end_poll = end_poll;
+    cq->cq.read_completion_ts = read_completion_ts;
+    if (channel)
+        the_cq = cq;
+    return cq;
+}
+
+int post_receives(const char *verb, ReceiveQueue &receives, ibv_recv_wr *wr, ibv_recv_wr **bad)
+{
+    if (int error = failure(verb)) {
+        *bad = wr;
+        return error;
+    }
+    if (wr->wr_id > UINT32_MAX)
+        log("%s wr_id=an address next=%d", verb, wr->next != nullptr);
+    else
+        log("%s wr_id=%lu next=%d", verb, wr->wr_id, wr->next != nullptr);
+    log_sge(wr->sg_list, wr->num_sge);
+    receives.wr_ids.push_back(wr->wr_id);
+    if (wr->num_sge == 1)
+        receives.buffer = wr->sg_list[0];
+    return 0;
+}
+
+void log_ah(const ibv_ah_attr &ah)
+{
+    log("  ah is_global=%u dlid=%u sl=%u src_path_bits=%u static_rate=%u port_num=%u", ah.is_global, ah.dlid,
+        ah.sl, ah.src_path_bits, ah.static_rate, ah.port_num);
+    if (ah.is_global)
+        log("  grh dgid=%016llx%016llx flow_label=%u sgid_index=%u hop_limit=%u traffic_class=%u",
+            static_cast<unsigned long long>(be64toh(ah.grh.dgid.global.subnet_prefix)),
+            static_cast<unsigned long long>(be64toh(ah.grh.dgid.global.interface_id)), ah.grh.flow_label,
+            ah.grh.sgid_index, ah.grh.hop_limit, ah.grh.traffic_class);
+}
 
 void abandon(void *object)
 {
@@ -449,8 +490,9 @@ int ibv_destroy_cq(ibv_cq *cq)
         abandon(cq);
         return error;
     }
+    if (the_cq == reinterpret_cast<Cq *>(cq))
+        the_cq = nullptr;
     delete reinterpret_cast<Cq *>(cq);
-    the_cq = nullptr;
     return 0;
 }
 
@@ -480,7 +522,7 @@ ibv_qp *ibv_create_qp(ibv_pd *pd, ibv_qp_init_attr *attr)
     log_qp_cap(attr->cap);
     if (failure("ibv_create_qp"))
         return nullptr;
-    return &make_qp(pd->context, pd, attr->send_cq, attr->recv_cq, attr->qp_context)->qp.qp_base;
+    return &make_qp(pd->context, pd, *attr)->qp.qp_base;
 }
 
 ibv_qp_ex *ibv_qp_to_qp_ex(ibv_qp *qp)
@@ -519,16 +561,8 @@ int ibv_modify_qp(ibv_qp *, ibv_qp_attr *attr, int mask)
     show(IBV_QP_SQ_PSN, "sq_psn", attr->sq_psn);
     show(IBV_QP_MAX_QP_RD_ATOMIC, "max_rd_atomic", attr->max_rd_atomic);
     show(IBV_QP_QKEY, "qkey", attr->qkey);
-    if (mask & IBV_QP_AV) {
-        const ibv_ah_attr &ah = attr->ah_attr;
-        log("  ah is_global=%u dlid=%u sl=%u src_path_bits=%u static_rate=%u port_num=%u", ah.is_global,
-            ah.dlid, ah.sl, ah.src_path_bits, ah.static_rate, ah.port_num);
-        if (ah.is_global)
-            log("  grh dgid=%016llx%016llx flow_label=%u sgid_index=%u hop_limit=%u traffic_class=%u",
-                static_cast<unsigned long long>(be64toh(ah.grh.dgid.global.subnet_prefix)),
-                static_cast<unsigned long long>(be64toh(ah.grh.dgid.global.interface_id)), ah.grh.flow_label,
-                ah.grh.sgid_index, ah.grh.hop_limit, ah.grh.traffic_class);
-    }
+    if (mask & IBV_QP_AV)
+        log_ah(attr->ah_attr);
     return failure("ibv_modify_qp");
 }
 
@@ -539,8 +573,8 @@ int ibv_destroy_qp(ibv_qp *qp)
         abandon(qp);
         return error;
     }
+    qps.erase(std::find(qps.begin(), qps.end(), reinterpret_cast<Qp *>(qp)));
     delete reinterpret_cast<Qp *>(qp);
-    the_qp = nullptr;
     return 0;
 }
 

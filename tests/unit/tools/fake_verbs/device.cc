@@ -107,6 +107,7 @@ ibv_context *ibv_open_device(ibv_device *device)
     context->num_comp_vectors = reinterpret_cast<Device *>(device)->num_comp_vectors;
     context->abi_compat = __VERBS_ABI_IS_EXTENDED;
     fill_data_path(whole);
+    fill_shared_receive_queues(whole);
     return context;
 }
 
