@@ -4,8 +4,8 @@
 #include <infiniband/verbs.h>
 
 #include <cstdio>
-#include <cstring>
 
+#include "open_device.hh"
 #include "text.hh"
 
 using namespace tools;
@@ -35,28 +35,6 @@ void print_usage(const char *program)
         program);
 }
 
-// Opens the device of that name, or the first. On failure writes the reason to stderr and returns null.
-ibv_context *open_device(const char *name)
-{
-    ibv_device **devices = ibv_get_device_list(nullptr);
-    if (!devices) {
-        perror("Failed to get IB devices list");
-        return nullptr;
-    }
-    ibv_device **device = devices;
-    while (name && *device && strcmp(ibv_get_device_name(*device), name) != 0)
-        ++device;
-    ibv_context *context = nullptr;
-    if (!*device)
-        fprintf(stderr, "IB device %s not found\n", name ? name : "");
-    else if (!(context = ibv_open_device(*device)))
-        fprintf(stderr, "Couldn't get context for %s\n", ibv_get_device_name(*device));
-    else
-        printf("%s: async event FD %d\n", ibv_get_device_name(*device), context->async_fd);
-    ibv_free_device_list(devices);
-    return context;
-}
-
 }  // namespace
 
 int main(int argc, char **argv)
@@ -75,9 +53,10 @@ int main(int argc, char **argv)
         name = optarg;
     }
 
-    ibv_context *context = open_device(name);
+    ibv_context *context = open_device(name, "IB device  not found");
     if (!context)
         return 1;
+    printf("%s: async event FD %d\n", ibv_get_device_name(context->device), context->async_fd);
     ibv_async_event event;
     while (ibv_get_async_event(context, &event) == 0) {
         int type = number_of(event.event_type);

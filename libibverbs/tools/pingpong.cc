@@ -27,27 +27,6 @@ unsigned random_psn()
     return static_cast<unsigned>(lrand48()) & 0xffffff;
 }
 
-ibv_context *open_device(const char *name)
-{
-    ibv_device **devices = ibv_get_device_list(nullptr);
-    if (!devices) {
-        perror("Failed to get IB devices list");
-        return nullptr;
-    }
-    ibv_device **device = devices;
-    while (name && *device && strcmp(ibv_get_device_name(*device), name) != 0)
-        ++device;
-    ibv_context *context = nullptr;
-    if (!*device && name)
-        fprintf(stderr, "IB device %s not found\n", name);
-    else if (!*device)
-        fprintf(stderr, "No IB devices found\n");
-    else if (!(context = ibv_open_device(*device)))
-        fprintf(stderr, "Couldn't get context for %s\n", ibv_get_device_name(*device));
-    ibv_free_device_list(devices);
-    return context;
-}
-
 bool query_local_address(ibv_context *context, const PingpongOptions &options, const AddressRules &rules,
                          Address *address)
 {
@@ -80,7 +59,7 @@ bool PageBuffer::allocate(int size, int head, char filling)
     page_size_ = static_cast<size_t>(sysconf(_SC_PAGESIZE));
     head_ = static_cast<size_t>(head);
     // A negative size becomes one that no machine has.
-    size_ = static_cast<size_t>(size + head);
+    size_ = static_cast<size_t>(size) + head_;
     data_ = static_cast<char *>(memalign(page_size_, size_));
     if (!data_)
         return failed("Couldn't allocate work buf.");

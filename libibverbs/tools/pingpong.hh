@@ -7,6 +7,7 @@
 
 #include <cstddef>
 
+#include "open_device.hh"
 #include "pingpong_exchange.hh"
 #include "pingpong_options.hh"
 
@@ -15,9 +16,6 @@ namespace tools {
 // Seeds the choice of packet sequence numbers; random_psn() then gives one.
 void seed_psn();
 unsigned random_psn();
-
-// Opens the device of that name, or the first. On failure writes the reason to stderr and returns null.
-ibv_context *open_device(const char *name);
 
 // In what the programs differ about their own address.
 struct AddressRules {

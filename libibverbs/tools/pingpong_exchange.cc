@@ -26,9 +26,7 @@ Message encode(const Address &address)
     Message message;
     int length = snprintf(message.text, sizeof(message.text), "%04x:%06x:%06x:", address.lid & 0xffff,
                           address.qpn & 0xffffff, address.psn & 0xffffff);
-    for (uint8_t byte : address.gid.raw)
-        length +=
-            snprintf(message.text + length, sizeof(message.text) - static_cast<size_t>(length), "%02x", byte);
+    encode_gid(address.gid, message.text + length);
     return message;
 }
 
@@ -39,10 +37,7 @@ Address decode(Message message)
     Address address = {};
     char digits[33] = {};
     sscanf(message.text, "%x:%x:%x:%32s", &address.lid, &address.qpn, &address.psn, digits);
-    for (size_t i = 0; i < sizeof(address.gid.raw); ++i) {
-        char byte[3] = {digits[2 * i], digits[2 * i + 1], '\0'};
-        address.gid.raw[i] = static_cast<uint8_t>(strtoul(byte, nullptr, 16));
-    }
+    address.gid = decode_gid(digits);
     return address;
 }
 
@@ -142,6 +137,24 @@ bool talk_to_client(int fd, std::span<const Address> local, Connector connector,
 }
 
 }  // namespace
+
+void encode_gid(const ibv_gid &gid, char *text)
+{
+    for (uint8_t byte : gid.raw)
+        text += snprintf(text, 3, "%02x", byte);
+}
+
+ibv_gid decode_gid(const char *text)
+{
+    ibv_gid gid = {};
+    if (strlen(text) != 2 * sizeof gid.raw)
+        return gid;
+    for (size_t i = 0; i < sizeof gid.raw; ++i) {
+        char byte[3] = {text[2 * i], text[2 * i + 1], '\0'};
+        gid.raw[i] = static_cast<uint8_t>(strtoul(byte, nullptr, 16));
+    }
+    return gid;
+}
 
 bool failed(const char *message)
 {

@@ -41,6 +41,10 @@ bool exchange_as_client(const char *server, int tcp_port, std::span<const Addres
 bool exchange_as_server(int tcp_port, std::span<const Address> local, Connector connector,
                         std::span<Address> remote);
 
+// A GID as 32 hexadecimal digits and a NUL, and back; of other text, zeros.
+void encode_gid(const ibv_gid &gid, char *text);
+ibv_gid decode_gid(const char *text);
+
 // Writes "  LABEL LID ..., QPN ..., PSN ..., GID ..." to stdout; after_psn stands before GID.
 void print_address(const char *label, const Address &address, const char *after_psn = ",");
 
