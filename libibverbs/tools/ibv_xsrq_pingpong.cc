@@ -365,7 +365,7 @@ bool XsrqGame::receive_address(unsigned index)
 
 bool XsrqGame::meet_server()
 {
-    Peer &server = peers_[0];
+    Peer &server = peers_[0];  // NOLINT(clang-analyzer-core.NullDereference): there since set_up()
     server.socket = connect_to(options_.server, options_.tcp_port);
     return server.socket >= 0 && send_address(server) && receive_address(0) && connect(0);
 }

@@ -82,7 +82,7 @@ for options in '' '-e -c' '-N' '-n 0' '-s 10000 -m 256 -l 1 -r 10 -e'; do
         "ibv_rc_pingpong -g 1 -p PORT $options" "ibv_rc_pingpong --gid-idx=1 --port=PORT $options 127.0.0.1"
 done
 for transport in uc ud srq; do
-    for options in '' '-e -c' '-s 100 -r 60'; do
+    for options in '' '-e -c -s 100 -r 60'; do
         options="-n 20 $options"
         tool_pair "our ibv_${transport}_pingpong $options" 0 'listens PORT' \
             "ibv_${transport}_pingpong -g 1 -p PORT $options" \
