@@ -155,9 +155,9 @@ static void check_faults(struct ibv_context *context)
     CONTROL(verbs_sim_calls)("ioctl", 1);
     CONTROL(verbs_sim_calls)("write", 1);
     expect("all is well", ibv_dealloc_pd(pd), 0);
-    /* An old kernel refuses the ioctl first. */
+    /* An old kernel refuses an ioctl or two before. */
     uint64_t calls = CONTROL(verbs_sim_calls)("ioctl", 0) + CONTROL(verbs_sim_calls)("write", 0);
-    expect("in one call or two", calls == 1 || calls == 2, 1);
+    expect("in few calls", calls >= 1 && calls <= 3, 1);
 
     CONTROL(verbs_sim_set_faults)("open:1+:EMFILE");
     expect("no more files", open_device("rxe0") == NULL, 1);

@@ -20,9 +20,9 @@
 namespace sim {
 namespace {
 
-constexpr std::string_view kLibcNames[] = {"open",  "close",   "fcntl",  "ioctl", "write",   "read",
-                                           "mmap",  "poll",    "socket", "bind",  "sendmsg", "recvmsg",
-                                           "fopen", "opendir", "stat",   "malloc"};
+constexpr std::string_view kLibcNames[] = {"open",  "close",   "fcntl",  "ioctl",  "write",   "read",
+                                           "mmap",  "poll",    "socket", "bind",   "sendmsg", "recvmsg",
+                                           "fopen", "opendir", "stat",   "malloc", "madvise"};
 static_assert(std::size(kLibcNames) == static_cast<size_t>(LibcCall::kCount));
 
 struct Fault {

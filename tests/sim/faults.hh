@@ -27,6 +27,7 @@ enum class LibcCall : uint8_t {
     kOpendir,
     kStat,
     kMalloc,
+    kMadvise,
     kCount
 };
 

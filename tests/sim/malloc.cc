@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 
 extern "C" {
 
@@ -55,6 +56,25 @@ SIM_ALLOCATOR void *calloc(size_t count, size_t size) noexcept
 SIM_ALLOCATOR void *realloc(void *memory, size_t size) noexcept
 {
     return fails(__builtin_return_address(0)) ? nullptr : __libc_realloc(memory, size);
+}
+
+SIM_ALLOCATOR char *strdup(const char *text) noexcept
+{
+    const size_t size = strlen(text) + 1;
+    void *copy = fails(__builtin_return_address(0)) ? nullptr : __libc_malloc(size);
+    return copy != nullptr ? static_cast<char *>(memcpy(copy, text, size)) : nullptr;
+}
+
+SIM_ALLOCATOR char *strndup(const char *text, size_t most) noexcept
+{
+    const size_t length = strnlen(text, most);
+    auto *copy =
+        static_cast<char *>(fails(__builtin_return_address(0)) ? nullptr : __libc_malloc(length + 1));
+    if (copy == nullptr)
+        return nullptr;
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    return copy;
 }
 
 SIM_ALLOCATOR void *memalign(size_t alignment, size_t size) noexcept

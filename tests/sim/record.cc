@@ -227,7 +227,7 @@ void Record::finish(int error)
 void record_refused(const char *way, const std::string &name, int error)
 {
     if (record_fd() >= 0)
-        append(name + " = " + std::string(errno_name(error)) + " via " + way + "\n");
+        append("? " + name + " = " + std::string(errno_name(error)) + " via " + way + "\n");
 }
 
 }  // namespace sim

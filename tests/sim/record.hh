@@ -27,7 +27,7 @@ private:
     std::string text_;
 };
 
-/// A command that was refused before it was known.
+/// A command that was refused before its request was looked at: unknown to this kernel, or of a wrong size.
 void record_refused(const char *way, const std::string &name, int error);
 
 }  // namespace sim

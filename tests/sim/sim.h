@@ -42,11 +42,13 @@
  * with ">" before what the kernel answered, and the same names in the same order whichever way (ioctl, invoke, write,
  * ex write) the command took. Addresses are PTR, files FD, driver data is hexadecimal, attributes left out are absent.
  *
+ * A line "? MR/REG_EX = EPROTONOSUPPORT via ioctl" is a command that this kernel does not know, or whose size is wrong.
+ *
  * Faults are separated by ',' or spaces:
  *     command:MR/REG:ENOMEM    every such command (also ioctl:… and write:… for one way); MR/REG#3: only the third
  *     open:3:EMFILE            the third call of open by the library (by libibverbs, its providers, or libnl);
  *                              3+ from the third on, * all. Also: close fcntl ioctl write read mmap poll socket bind
- *                              sendmsg recvmsg fopen opendir stat, and malloc (with libverbs_sim_malloc.so preloaded)
+ *                              sendmsg recvmsg fopen opendir stat madvise, and malloc (with libverbs_sim_malloc.so preloaded)
  *
  * Limits: files received with SCM_RIGHTS, and those a child has from fork, share their objects with the process that
  * opened them. Removing a device reaches files of this process and of those that share its session: its children, and

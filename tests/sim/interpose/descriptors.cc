@@ -118,7 +118,7 @@ void Descriptors::identify(int fd)
         return;
     const int saved = errno;
     forget(fd);
-    if (const uint32_t channel = channel_of(fd)) {
+    if (const uint32_t channel = find_channel(fd)) {
         set_channel(fd, channel, true);
     } else if (File *adopted = File::adopt(fd)) {
         const Guard guard(lock_);

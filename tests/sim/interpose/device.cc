@@ -131,6 +131,12 @@ SIM_EXPORT void *mmap64(void *address, size_t size, int protection, int flags, i
     return sim::map(address, size, protection, flags, fd, offset);
 }
 
+SIM_EXPORT int madvise(void *address, size_t size, int advice) noexcept
+{
+    SIM_FAIL_ON(kMadvise, -1);
+    return REAL(madvise)(address, size, advice);
+}
+
 SIM_EXPORT int close(int fd)
 {
     // The kernel closes the descriptor whatever it answers.

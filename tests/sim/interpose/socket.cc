@@ -48,19 +48,16 @@ void identify_received(const msghdr &message)
 
 SIM_EXPORT int socket(int domain, int type, int protocol) noexcept
 {
-    if (domain == AF_NETLINK && protocol == NETLINK_RDMA) {
-        SIM_FAIL_ON(kSocket, -1);
+    SIM_FAIL_ON(kSocket, -1);
+    if (domain == AF_NETLINK && protocol == NETLINK_RDMA)
         return sim::netlink_open(type);
-    }
     return REAL(socket)(domain, type, protocol);
 }
 
 SIM_EXPORT int bind(int fd, const sockaddr *address, socklen_t length) noexcept
 {
-    if (!sim::is_netlink(fd))
-        return REAL(bind)(fd, address, length);
     SIM_FAIL_ON(kBind, -1);
-    return 0;
+    return sim::is_netlink(fd) ? 0 : REAL(bind)(fd, address, length);
 }
 
 SIM_EXPORT int connect(int fd, const sockaddr *address, socklen_t length)
@@ -87,9 +84,9 @@ SIM_EXPORT int setsockopt(int fd, int level, int name, const void *value, sockle
 
 SIM_EXPORT ssize_t sendmsg(int fd, const msghdr *message, int flags)
 {
+    SIM_FAIL_ON(kSendmsg, -1);
     if (!sim::is_netlink(fd))
         return REAL(sendmsg)(fd, message, flags);
-    SIM_FAIL_ON(kSendmsg, -1);
     std::vector<char> bytes;
     for (size_t i = 0; i < message->msg_iovlen; ++i) {
         const auto *from = static_cast<const char *>(message->msg_iov[i].iov_base);
@@ -101,29 +98,29 @@ SIM_EXPORT ssize_t sendmsg(int fd, const msghdr *message, int flags)
 SIM_EXPORT ssize_t sendto(int fd, const void *buffer, size_t size, int flags, const sockaddr *address,
                           socklen_t length)
 {
+    SIM_FAIL_ON(kSendmsg, -1);
     if (!sim::is_netlink(fd))
         return REAL(sendto)(fd, buffer, size, flags, address, length);
-    SIM_FAIL_ON(kSendmsg, -1);
     return sim::netlink_send(fd, buffer, size);
 }
 
 SIM_EXPORT ssize_t send(int fd, const void *buffer, size_t size, int flags)
 {
+    SIM_FAIL_ON(kSendmsg, -1);
     if (!sim::is_netlink(fd))
         return REAL(send)(fd, buffer, size, flags);
-    SIM_FAIL_ON(kSendmsg, -1);
     return sim::netlink_send(fd, buffer, size);
 }
 
 SIM_EXPORT ssize_t recvmsg(int fd, msghdr *message, int flags)
 {
+    SIM_FAIL_ON(kRecvmsg, -1);
     if (!sim::is_netlink(fd)) {
         const ssize_t got = REAL(recvmsg)(fd, message, flags);
         if (got >= 0 && message->msg_controllen != 0)
             sim::identify_received(*message);
         return got;
     }
-    SIM_FAIL_ON(kRecvmsg, -1);
     void *name = message->msg_name;
     socklen_t length = message->msg_namelen;
     const ssize_t got = REAL(recvmsg)(fd, message, flags);
@@ -137,9 +134,9 @@ SIM_EXPORT ssize_t recvmsg(int fd, msghdr *message, int flags)
 SIM_EXPORT ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, sockaddr *address,
                             socklen_t *length)
 {
+    SIM_FAIL_ON(kRecvmsg, -1);
     if (!sim::is_netlink(fd))
         return REAL(recvfrom)(fd, buffer, size, flags, address, length);
-    SIM_FAIL_ON(kRecvmsg, -1);
     const ssize_t got = REAL(recv)(fd, buffer, size, flags);
     if (got >= 0)
         sim::put_kernel_address(address, length);
@@ -148,7 +145,6 @@ SIM_EXPORT ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, sockad
 
 SIM_EXPORT ssize_t recv(int fd, void *buffer, size_t size, int flags)
 {
-    if (sim::is_netlink(fd))
-        SIM_FAIL_ON(kRecvmsg, -1);
+    SIM_FAIL_ON(kRecvmsg, -1);
     return REAL(recv)(fd, buffer, size, flags);
 }

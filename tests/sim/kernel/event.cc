@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "interpose/descriptors.hh"
 #include "interpose/real.hh"
 #include "session.hh"
 
@@ -52,6 +53,13 @@ int open_channel(uint32_t &number)
 }
 
 uint32_t channel_of(int fd)
+{
+    if (const uint32_t known = Descriptors::get().channel(fd))
+        return known;
+    return find_channel(fd);
+}
+
+uint32_t find_channel(int fd)
 {
     char link[64];
     char target[512] = {};

@@ -15,6 +15,8 @@ namespace sim {
 int open_channel(uint32_t &number);
 /// The number of the channel behind a descriptor; 0: it is none.
 uint32_t channel_of(int fd);
+/// The same, asking the system.
+uint32_t find_channel(int fd);
 
 void put_async_event(const File &file, uint32_t channel, uint32_t type, uint64_t element);
 void put_comp_event(const File &file, uint32_t channel, uint64_t cq_handle);
