@@ -27,25 +27,20 @@ struct DriverData {
 template <size_t kCapacity>
 class Attributes {
 public:
-    explicit Attributes(Method method) : method_(method)
-    {
-        header() = {};
-        header().object_id = method.object;
-        header().method_id = method.id;
-    }
+    explicit Attributes(Method method) : method_(method) {}
     Attributes(const Attributes &) = delete;  // result_ points into the object
     Attributes &operator=(const Attributes &) = delete;
 
     /// A value that goes to the kernel.
     template <class T>
-    Attributes &in(uint16_t id, const T &value)
+    [[gnu::always_inline]] Attributes &in(uint16_t id, const T &value)
     {
         static_assert(std::is_trivially_copyable_v<T>);
         return in_bytes(id, &value, sizeof value);
     }
 
     /// Bytes that go to the kernel; up to eight travel inside the attribute. They stay valid until issue().
-    Attributes &in_bytes(uint16_t id, const void *bytes, size_t size)
+    [[gnu::always_inline]] Attributes &in_bytes(uint16_t id, const void *bytes, size_t size)
     {
         ib_uverbs_attr &attr = add(id, size);
         if (size > sizeof attr.data)
@@ -56,30 +51,30 @@ public:
     }
 
     /// A constant of a kernel enum or a set of flags, which the kernel reads as 64 bits.
-    Attributes &constant(uint16_t id, uint64_t value) { return in(id, value); }
+    [[gnu::always_inline]] Attributes &constant(uint16_t id, uint64_t value) { return in(id, value); }
 
     /// A place for the kernel to write `value` to.
     template <class T>
-    Attributes &out(uint16_t id, T &value)
+    [[gnu::always_inline]] Attributes &out(uint16_t id, T &value)
     {
         static_assert(std::is_trivially_copyable_v<T>);
         return out_bytes(id, &value, sizeof value);
     }
-    Attributes &out_bytes(uint16_t id, void *bytes, size_t size)
+    [[gnu::always_inline]] Attributes &out_bytes(uint16_t id, void *bytes, size_t size)
     {
         add(id, size).data = reinterpret_cast<uintptr_t>(bytes);
         return *this;
     }
 
     /// An object that the kernel knows by `handle`.
-    Attributes &object(uint16_t id, uint32_t handle)
+    [[gnu::always_inline]] Attributes &object(uint16_t id, uint32_t handle)
     {
         add(id, 0).data = handle;
         return *this;
     }
 
     /// The object that the command makes; result() is its handle (or file descriptor).
-    Attributes &new_object(uint16_t id)
+    [[gnu::always_inline]] Attributes &new_object(uint16_t id)
     {
         result_ = &add(id, 0);
         return *this;
@@ -89,11 +84,11 @@ public:
     Attributes &enum_in(uint16_t id, uint8_t element, const void *bytes, size_t size)
     {
         in_bytes(id, bytes, size);
-        header().attrs[header().num_attrs - 1].attr_data.enum_data.elem_id = element;
+        last().attr_data.enum_data.elem_id = element;
         return *this;
     }
 
-    Attributes &file(uint16_t id, int fd)
+    [[gnu::always_inline]] Attributes &file(uint16_t id, int fd)
     {
         add(id, 0).data_s64 = fd;
         return *this;
@@ -105,7 +100,7 @@ public:
     /// The last attribute may be ignored by a kernel that does not know it.
     Attributes &optional()
     {
-        header().attrs[header().num_attrs - 1].flags = 0;
+        last().flags = 0;
         return *this;
     }
 
@@ -123,38 +118,51 @@ public:
     {
         if (!fits_)
             return EINVAL;
-        header().length =
-            static_cast<uint16_t>(sizeof(ib_uverbs_ioctl_hdr) + header().num_attrs * sizeof(ib_uverbs_attr));
-        return channel.ioctl(header(), method_);
+        return channel.ioctl(fill_header(), method_);
     }
 
     /// The same with the attributes that a driver adds; null for none.
     Status issue(Channel &channel, ibv_command_buffer *driver)
     {
-        return driver != nullptr && fits_ ? issue_with(channel, header(), driver) : issue(channel);
+        return driver != nullptr && fits_ ? issue_with(channel, fill_header(), driver) : issue(channel);
     }
 
     uint32_t result() const { return static_cast<uint32_t>(result_->data); }
 
 private:
     ib_uverbs_ioctl_hdr &header() { return *reinterpret_cast<ib_uverbs_ioctl_hdr *>(storage_); }
+    ib_uverbs_attr &last() { return header().attrs[count_ - 1]; }
 
-    ib_uverbs_attr &add(uint16_t id, size_t size)
+    ib_uverbs_ioctl_hdr &fill_header()
+    {
+        header() = {};
+        header().length =
+            static_cast<uint16_t>(sizeof(ib_uverbs_ioctl_hdr) + count_ * sizeof(ib_uverbs_attr));
+        header().object_id = method_.object;
+        header().method_id = method_.id;
+        header().num_attrs = count_;
+        return header();
+    }
+
+    // Inline, so that sizes and places that are known to the compiler cost nothing.
+    [[gnu::always_inline]] ib_uverbs_attr &add(uint16_t id, size_t size)
     {
         // One place more than the capacity takes what does not fit.
-        uint16_t place = header().num_attrs;
+        const uint16_t place = count_;
         fits_ = fits_ && place < kCapacity && size <= UINT16_MAX;
         if (place < kCapacity)
-            ++header().num_attrs;
+            ++count_;
         ib_uverbs_attr &attr = header().attrs[place];
-        attr = {};
         attr.attr_id = id;
         attr.len = static_cast<uint16_t>(size);
         attr.flags = UVERBS_ATTR_F_MANDATORY;
+        attr.attr_data.reserved = 0;
+        attr.data = 0;
         return attr;
     }
 
     Method method_;
+    uint16_t count_ = 0;
     bool fits_ = true;
     const ib_uverbs_attr *result_ = nullptr;
     alignas(ib_uverbs_ioctl_hdr)

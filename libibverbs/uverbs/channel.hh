@@ -77,6 +77,9 @@ private:
     }
     bool kernel_knows(Method method);
 
+    /// Finds out whether a refusal was the kernel's or the driver's, and remembers it.
+    void judge_refusal(Status refusal, Method method);
+
     const SystemCalls *calls_;
     int fd_;
     uint32_t driver_id_;

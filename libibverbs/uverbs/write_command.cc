@@ -7,25 +7,15 @@
 namespace verbs::uverbs {
 namespace {
 
-constexpr Method kInvokeWrite = {UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE};
-
 void copy(std::byte *to, const void *from, size_t size)
 {
     if (size != 0)
         std::memcpy(to, from, size);
 }
 
-Status invoke_by_ioctl(Channel &channel, const WriteCommand &command, const DriverData &driver)
-{
-    Attributes<5> attributes(kInvokeWrite);
-    attributes.constant(UVERBS_ATTR_WRITE_CMD, command.command)
-        .in_bytes(UVERBS_ATTR_CORE_IN, command.request, command.request_size);
-    if (command.response_size != 0)
-        attributes.out_bytes(UVERBS_ATTR_CORE_OUT, command.response, command.response_size);
-    return attributes.driver(driver).issue(channel);
-}
+}  // namespace
 
-Status invoke_by_write(Channel &channel, const WriteCommand &command, const DriverData &driver)
+Status execute_by_write(Channel &channel, const WriteCommand &command, const DriverData &driver)
 {
     bool extended = (command.command & IB_USER_VERBS_CMD_FLAG_EXTENDED) != 0;
     size_t header_size = sizeof(ib_uverbs_cmd_hdr) + (extended ? sizeof(ib_uverbs_ex_cmd_hdr) : 0);
@@ -68,23 +58,32 @@ Status invoke_by_write(Channel &channel, const WriteCommand &command, const Driv
     return status;
 }
 
-}  // namespace
-
-Status execute(Channel &channel, const WriteCommand &command, const DriverData &driver)
+Status Invocation::issue(Channel &channel, const DriverData &driver)
 {
-    if (channel.offers(kInvokeWrite)) {
-        Status status = invoke_by_ioctl(channel, command, driver);
-        if (channel.offers(kInvokeWrite))
-            return status;
-    }
-    return invoke_by_write(channel, command, driver);
+    if ((driver.in_size | driver.out_size) > UINT16_MAX)
+        return EINVAL;
+    uint16_t count = header().num_attrs;
+    if (driver.in_size != 0)
+        set_in(header().attrs[count++], UVERBS_ATTR_UHW_IN, driver.in, driver.in_size);
+    if (driver.out_size != 0)
+        set(header().attrs[count++], UVERBS_ATTR_UHW_OUT, driver.out_size,
+            reinterpret_cast<uintptr_t>(driver.out));
+    header().num_attrs = count;
+    header().length = static_cast<uint16_t>(sizeof(ib_uverbs_ioctl_hdr) + count * sizeof(ib_uverbs_attr));
+    return channel.ioctl(header(), kInvokeWrite);
 }
 
 Status execute_on_data_path(Channel &channel, const WriteCommand &command)
 {
-    Status status = invoke_by_write(channel, command, {});
+    Status status = execute_by_write(channel, command, {});
     bool refused = status.error() == EACCES || status.error() == ENOSYS;
-    return refused && channel.offers(kInvokeWrite) ? invoke_by_ioctl(channel, command, {}) : status;
+    if (!refused || !channel.offers(kInvokeWrite))
+        return status;
+    if ((command.request_size | command.response_size) > UINT16_MAX)
+        return EINVAL;
+    return Invocation(command.command, command.request, command.request_size, command.response,
+                      command.response_size)
+        .issue(channel, {});
 }
 
 }  // namespace verbs::uverbs

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "base/result.hh"
 #include "uverbs/attributes.hh"
@@ -25,12 +26,80 @@ struct WriteCommand {
     bool has_response_address;
 };
 
-/// Issues the command: through the ioctl where the kernel has it, else through write. The choice is remembered.
-Status execute(Channel &channel, const WriteCommand &command, const DriverData &driver);
+/// Issues the command through write(2).
+Status execute_by_write(Channel &channel, const WriteCommand &command, const DriverData &driver);
 
-/// The same without a driver's part, and through write first, which costs the kernel less. Kernels refuse write to
-/// a process whose credentials changed since it opened the device (EACCES): then through the ioctl.
+/// Issues the command through write first, which costs the kernel less than an ioctl. Kernels refuse write to a process
+/// whose credentials changed since it opened the device (EACCES): then through the ioctl.
 Status execute_on_data_path(Channel &channel, const WriteCommand &command);
+
+inline constexpr Method kInvokeWrite = {UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE};
+
+/// The ioctl that invokes a write command. Most control verbs are one of these: all that is known about a command when it
+/// is compiled is in the constructor, which is inline.
+class Invocation {
+public:
+    [[gnu::always_inline]] Invocation(uint32_t command, const void *request, size_t request_size,
+                                      void *response, size_t response_size)
+    {
+        header() = {};
+        header().object_id = kInvokeWrite.object;
+        header().method_id = kInvokeWrite.id;
+        ib_uverbs_attr *attribute = header().attrs;
+        set(*attribute++, UVERBS_ATTR_WRITE_CMD, sizeof(uint64_t), command);
+        set_in(*attribute++, UVERBS_ATTR_CORE_IN, request, request_size);
+        if (response_size != 0)
+            set(*attribute++, UVERBS_ATTR_CORE_OUT, response_size, reinterpret_cast<uintptr_t>(response));
+        header().num_attrs = static_cast<uint16_t>(attribute - header().attrs);
+    }
+
+    /// With the driver's parts. EINVAL: one is longer than a command can have.
+    Status issue(Channel &channel, const DriverData &driver);
+
+private:
+    ib_uverbs_ioctl_hdr &header() { return *reinterpret_cast<ib_uverbs_ioctl_hdr *>(storage_); }
+
+    [[gnu::always_inline]] static void set(ib_uverbs_attr &attribute, uint16_t id, size_t size, uint64_t data)
+    {
+        attribute.attr_id = id;
+        attribute.len = static_cast<uint16_t>(size);
+        attribute.flags = UVERBS_ATTR_F_MANDATORY;
+        attribute.attr_data.reserved = 0;
+        attribute.data = data;
+    }
+
+    /// Up to eight bytes travel inside the attribute.
+    [[gnu::always_inline]] static void set_in(ib_uverbs_attr &attribute, uint16_t id, const void *bytes,
+                                              size_t size)
+    {
+        uint64_t data = 0;
+        if (size > sizeof data)
+            data = reinterpret_cast<uintptr_t>(bytes);
+        else if (size == sizeof data)
+            std::memcpy(&data, bytes, sizeof data);
+        else
+            std::memcpy(&data, bytes, size);
+        set(attribute, id, size, data);
+    }
+
+    alignas(ib_uverbs_ioctl_hdr) std::byte storage_[sizeof(ib_uverbs_ioctl_hdr) + 5 * sizeof(ib_uverbs_attr)];
+};
+
+/// Issues the command: through the ioctl where the kernel has it, else through write. The choice is remembered.
+[[gnu::always_inline]] inline Status execute(Channel &channel, const WriteCommand &command,
+                                             const DriverData &driver)
+{
+    if ((command.request_size | command.response_size) > UINT16_MAX)
+        return EINVAL;
+    if (channel.offers(kInvokeWrite)) [[likely]] {
+        Status status = Invocation(command.command, command.request, command.request_size, command.response,
+                                   command.response_size)
+                            .issue(channel, driver);
+        if (!Channel::is_refusal(status) || channel.offers(kInvokeWrite)) [[likely]]
+            return status;
+    }
+    return execute_by_write(channel, command, driver);
+}
 
 template <class Request>
 concept NamesItsResponse = requires(Request request)
