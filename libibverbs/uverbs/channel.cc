@@ -21,26 +21,23 @@ Status Channel::ioctl(ib_uverbs_ioctl_hdr &header)
 Status Channel::ioctl(ib_uverbs_ioctl_hdr &header, Method method)
 {
     header.driver_id = driver_id_;
-    if (calls_->ioctl(fd_, RDMA_VERBS_IOCTL, &header) == 0) [[likely]] {
-        has_ioctl_.store(true, std::memory_order_relaxed);
-        return {};
-    }
-    Status failure = Status::from_errno();
-    if (is_refusal(failure) && !is_in(known_, method))
-        judge_refusal(failure, method);
-    else if (!is_refusal(failure))
-        has_ioctl_.store(true, std::memory_order_relaxed);
-    return failure;
+    Status status = calls_->ioctl(fd_, RDMA_VERBS_IOCTL, &header) == 0 ? Status() : Status::from_errno();
+    if (!is_in(known_, method)) [[unlikely]]
+        learn(status, method);
+    return status;
 }
 
-void Channel::judge_refusal(Status refusal, Method method)
+void Channel::learn(Status status, Method method)
 {
-    if (refusal.error() == ENOTTY && !has_ioctl_.load(std::memory_order_relaxed)) {
+    if (status.error() == ENOTTY && !has_ioctl_.load(std::memory_order_relaxed)) {
         for (std::atomic<uint32_t> &object : refused_)
             object.store(UINT32_MAX, std::memory_order_relaxed);
-        return;
+    } else if (is_refusal(status) && !kernel_knows(method)) {
+        add(refused_, method);
+    } else {
+        add(known_, method);
+        has_ioctl_.store(true, std::memory_order_relaxed);
     }
-    add(kernel_knows(method) ? known_ : refused_, method);
 }
 
 bool Channel::kernel_knows(Method method)

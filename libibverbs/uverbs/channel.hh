@@ -77,8 +77,9 @@ private:
     }
     bool kernel_knows(Method method);
 
-    /// Finds out whether a refusal was the kernel's or the driver's, and remembers it.
-    void judge_refusal(Status refusal, Method method);
+    /// Remembers what the first answer to a method says of the kernel; asks whether a refusal was the kernel's or the
+    /// driver's.
+    void learn(Status status, Method method);
 
     const SystemCalls *calls_;
     int fd_;
