@@ -9,14 +9,21 @@
 /// Exports `function`, defined in the same file, once more under a non-default version that older releases used:
 /// VERBS_EXPORT_ALSO(ibv_query_gid_type, IBVERBS_PRIVATE_34). Non-default: new programs cannot link to it.
 /// Today's version is given here too: of two names of one place the linker drops the one without a version.
+/// The static library has no versions, so none of this (VERBS_STATIC).
+#ifdef VERBS_STATIC
+#define VERBS_EXPORT_ALSO(function, version) static_assert(true)
+#else
 #define VERBS_EXPORT_ALSO(function, version)      \
     VERBS_EXPORT_AS(function, function, version); \
     asm(".symver " #function "," #function "@@@" VERBS_TODAY_##version)
 #define VERBS_TODAY_IBVERBS_PRIVATE_34 "IBVERBS_PRIVATE_65"
+#endif
 
 /// Exports `function`, defined in the same file with VERBS_EXPORT, as `name` under a non-default version: what older
 /// releases called `name` and whose parameters differed from today's.
-#if defined(__clang__)
+#if defined(VERBS_STATIC)
+#define VERBS_EXPORT_AS(function, name, version) static_assert(true)
+#elif defined(__clang__)
 #define VERBS_EXPORT_AS(function, name, version)                                  \
     VERBS_EXPORT                                                                  \
     __attribute__((alias(#function))) decltype(function) function##_at_##version; \

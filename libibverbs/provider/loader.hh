@@ -16,7 +16,7 @@ namespace verbs::provider {
 /// Where providers and their configuration are. Null: there is no such place.
 struct Places {
     const char *environment = nullptr;       ///< a list of providers that come before all others
-    const char *config_directories[3] = {};  ///< the names in the first come first
+    const char *config_directories[4] = {};  ///< the names in the first come first
     const char *provider_directories[3] =
         {};  ///< the first that has the file wins; then the linker's search path
 };

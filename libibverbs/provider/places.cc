@@ -14,6 +14,7 @@ namespace verbs::provider {
 namespace {
 
 char own_config[PATH_MAX];
+char moved_config[PATH_MAX];
 char own_providers[PATH_MAX];
 
 /// The directory of the file that this code was loaded from.
@@ -35,6 +36,19 @@ const char *beside(const char *directory, const char *name, char (&path)[PATH_MA
                                                                                                  : nullptr;
 }
 
+/// The configuration that was installed together with the library in `directory`, where that is not the one that every
+/// process reads.
+const char *moved_configuration(const char *directory)
+{
+    char path[PATH_MAX];
+    if (beside(directory, VERBS_CONFIG_FROM_LIBRARY, path) == nullptr ||
+        realpath(path, moved_config) == nullptr)
+        return nullptr;
+    bool is_common =
+        strcmp(moved_config, VERBS_CONFIG_DIR) == 0 || strcmp(moved_config, VERBS_SYSTEM_CONFIG_DIR) == 0;
+    return is_common ? nullptr : moved_config;
+}
+
 constexpr const char *unless_same(std::string_view directory, std::string_view other)
 {
     return directory != other ? directory.data() : nullptr;
@@ -46,7 +60,7 @@ Places process_places()
 {
     Places places = {
         .environment = secure_getenv("RDMAV_DRIVERS"),
-        .config_directories = {nullptr, VERBS_CONFIG_DIR,
+        .config_directories = {nullptr, nullptr, VERBS_CONFIG_DIR,
                                unless_same(VERBS_SYSTEM_CONFIG_DIR, VERBS_CONFIG_DIR)},
         .provider_directories = {nullptr, VERBS_PROVIDER_DIR,
                                  unless_same(VERBS_SYSTEM_PROVIDER_DIR, VERBS_PROVIDER_DIR)},
@@ -55,6 +69,7 @@ Places process_places()
         places.environment = secure_getenv("IBV_DRIVERS");
     if (char directory[PATH_MAX]; find_own_directory(directory)) {
         places.config_directories[0] = beside(directory, "libibverbs.d", own_config);
+        places.config_directories[1] = moved_configuration(directory);
         places.provider_directories[0] = beside(directory, "libibverbs", own_providers);
     }
     return places;

@@ -31,7 +31,11 @@ void device_free(verbs_device *device)
     std::free(device);
 }
 
-constexpr verbs_device_ops kDeviceOps = {
+}  // namespace
+
+// By this name, programs that link statically refer to the provider.
+extern "C" const verbs_device_ops verbs_provider_rxe;
+constexpr verbs_device_ops verbs_provider_rxe = {
     .name = "rxe",
     .match_min_abi_version = kAbiVersion,
     .match_max_abi_version = kAbiVersion,
@@ -42,7 +46,6 @@ constexpr verbs_device_ops kDeviceOps = {
     .uninit_device = device_free,
 };
 
-PROVIDER_DRIVER(kDeviceOps)
+PROVIDER_DRIVER(verbs_provider_rxe)
 
-}  // namespace
 }  // namespace rxe

@@ -25,7 +25,11 @@ void device_free(verbs_device *device)
     std::free(device);
 }
 
-constexpr verbs_device_ops kDeviceOps = {
+}  // namespace
+
+// By this name, programs that link statically refer to the provider.
+extern "C" const verbs_device_ops verbs_provider_siw;
+constexpr verbs_device_ops verbs_provider_siw = {
     .name = "siw",
     .match_min_abi_version = SIW_ABI_VERSION,
     .match_max_abi_version = SIW_ABI_VERSION,
@@ -35,7 +39,6 @@ constexpr verbs_device_ops kDeviceOps = {
     .uninit_device = device_free,
 };
 
-PROVIDER_DRIVER(kDeviceOps)
+PROVIDER_DRIVER(verbs_provider_siw)
 
-}  // namespace
 }  // namespace siw

@@ -93,6 +93,7 @@ done
 mixed_tools 'ibv_rc_pingpong' 'ibv_rc_pingpong -g 1 -n 20'
 tool_pair 'our ibv_xsrq_pingpong (no XRC)' 1 'listens PORT' 'ibv_xsrq_pingpong -g 1 -p PORT' \
     'ibv_xsrq_pingpong -g 1 -p PORT 127.0.0.1'
+alone 'a statically linked ibv_rc_pingpong' "$helpers/static_rc_pingpong -g 1 -n 20"
 tool 'our ibv_asyncwatch -d nope' 1 ibv_asyncwatch -d nope
 tool_pair 'our ibv_rc_pingpong without a GID' 1 'listens PORT' 'ibv_rc_pingpong -p PORT' 'ibv_rc_pingpong -p PORT 127.0.0.1'
 tool_pair 'our ibv_rc_pingpong with different sizes' 1 'listens PORT' \

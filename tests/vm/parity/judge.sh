@@ -203,6 +203,22 @@ mixed() {
     done
 }
 
+# alone NAME COMMAND: as mixed, one program of ours that needs no library.
+alone() {
+    local name=$1 command=$2 result
+    selected "$name" || return 0
+    prepare
+    ((++port))
+    result=$(run_pair ours ours "listens $port" "$command -p $port" "$command -p $port 127.0.0.1" 2>/dev/null)
+    result+=$(compgen -G 'ours/loaded.*')
+    if [[ $result == 'server 0, client 0' ]]; then
+        report ok "$name"
+    else
+        report 'not ok' "$name"
+        { echo "$result"; tail -n 20 ours/*.{out,err}; } | explain
+    fi
+}
+
 # mixed_tools NAME COMMAND: as mixed, Debian's tool against ours.
 mixed_tools() {
     local our_path=$build/bin:$PATH # seen by on

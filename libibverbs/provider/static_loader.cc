@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The loader of the static library: its providers are linked in, and register themselves before main.
+//
+// A plugin would bring the shared library with it, and be known to that one alone.
+#include "provider/loader.hh"
+#include "provider/places.hh"
+
+namespace verbs::provider {
+
+Places process_places()
+{
+    return {};
+}
+
+bool load_plugin(const char *, const Places &)
+{
+    return false;
+}
+
+Status Loader::start(const Places &)
+{
+    return {};
+}
+
+NamedProvider *Loader::next_of_environment() const
+{
+    return nullptr;
+}
+
+NamedProvider *Loader::next_for(uint32_t) const
+{
+    return nullptr;
+}
+
+NamedProvider *Loader::next() const
+{
+    return nullptr;
+}
+
+}  // namespace verbs::provider
