@@ -70,7 +70,7 @@ namespace {
 
 /// A context for the file of another one. On failure `cmd_fd` stays the caller's, which the provider closes what it is
 /// given: so it gets a duplicate, whose place the original takes in the end.
-verbs::Result<ibv_context *> import(ibv_device &device, int cmd_fd)
+verbs::Result<ibv_context *> import_context(ibv_device &device, int cmd_fd)
 {
     const verbs_device_ops &provider = *verbs_get_device(&device)->ops;
     if (provider.import_context == nullptr)
@@ -112,7 +112,7 @@ VERBS_EXPORT ibv_context *ibv_import_device(int cmd_fd)
         ibv_device *device = list->devices.get()[i];
         verbs_device &candidate = *verbs_get_device(device);
         if (context == nullptr && candidate.sysfs->sysfs_cdev == node.st_rdev) {
-            verbs::Result<ibv_context *> imported = import(*device, cmd_fd);
+            verbs::Result<ibv_context *> imported = import_context(*device, cmd_fd);
             error = imported.error();
             context = *imported;
         }

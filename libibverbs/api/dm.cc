@@ -9,7 +9,10 @@ using verbs::provider::ops;
 
 VERBS_EXPORT ibv_dm *ibv_import_dm(ibv_context *context, uint32_t dm_handle)
 {
-    return ops(context).import_dm(context, dm_handle);
+    ibv_dm *dm = ops(context).import_dm(context, dm_handle);
+    if (dm != nullptr)
+        dm->context = context;
+    return dm;
 }
 
 VERBS_EXPORT int ibv_dm_export_dmabuf_fd(ibv_dm *dm)

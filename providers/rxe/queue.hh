@@ -12,6 +12,9 @@
 
 namespace rxe {
 
+/// What a queue without a ring has in its place: nothing is in it, nothing fits.
+extern rxe_queue_buf nowhere;
+
 /// A ring with elements that start with a `T` and lie a power of two bytes apart.
 ///
 /// An index runs from 0 to mask(); the ring is empty when both indices are equal, so it holds at most mask()
@@ -86,8 +89,6 @@ public:
     void retire(uint32_t consumer) { store(ring_->consumer_index, consumer); }
 
 private:
-    static inline rxe_queue_buf nowhere{};
-
     using Index = std::atomic_ref<uint32_t>;
 
     uint32_t own(uint32_t &index) const { return Index(index).load(std::memory_order_relaxed) & mask_; }

@@ -330,10 +330,26 @@ TEST_F(Abi34, Imports)
     int fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     fake->ops = "all";
     ibv_context *imported = ibv_import_device(fd);
-    close(fd);
     ASSERT_NE(imported, nullptr) << strerror(errno);
     EXPECT_EQ(imported->device, list[0]);
+    EXPECT_EQ(imported->cmd_fd, fd) << "which is the context's from now on";
     EXPECT_EQ(ibv_close_device(imported), 0);
+    EXPECT_EQ(fcntl(fd, F_GETFD), -1);
+}
+
+TEST_F(Abi34, LeavesTheCallerTheFileThatItDoesNotImport)
+{
+    int fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    fake->ops = "refuse";
+    errno = 0;
+    EXPECT_EQ(ibv_import_device(fd), nullptr);
+    EXPECT_EQ(errno, EPERM);
+    EXPECT_EQ(close(fd), 0);
+    fd = ::open("/dev/zero", O_RDWR | O_CLOEXEC);
+    errno = 0;
+    EXPECT_EQ(ibv_import_device(fd), nullptr);
+    EXPECT_EQ(errno, ENODEV);
+    EXPECT_EQ(close(fd), 0);
 }
 
 }  // namespace

@@ -132,7 +132,12 @@ static struct verbs_context *alloc_context(struct ibv_device *device, int cmd_fd
 
 static struct verbs_context *import_context(struct ibv_device *device, int cmd_fd)
 {
-    return alloc_context(device, cmd_fd, NULL);
+    struct verbs_context *context = alloc_context(device, cmd_fd, NULL);
+    if (context == NULL || strcmp(fake_34.ops, "refuse") != 0)
+        return context;
+    free_context(&context->context);
+    errno = EPERM;
+    return NULL;
 }
 
 /* The caller's attributes have 52 bytes in this release: what lies behind is not the library's. */

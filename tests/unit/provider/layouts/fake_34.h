@@ -17,8 +17,9 @@ struct fake_34 {
     int canaries_hurt;              /* how often memory around an object was found changed */
     int front_written;              /* whether the new context had anything but zeros in front of it */
     size_t context_size;            /* verbs_context.sz */
-    const char *ops;                /* of the next context: "all", or "none" but free_context */
-    int uses_create_qp_ex2;         /* the installed create_qp_ex uses that command */
+    const char
+        *ops; /* of the next context: "all", or "none" but free_context; "refuse": nor is it imported */
+    int uses_create_qp_ex2; /* the installed create_qp_ex uses that command */
 
     /* Replace some ops of an open context by ones that do something; the others stay. */
     void (*install_commands)(void *context);
