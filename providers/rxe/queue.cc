@@ -3,7 +3,15 @@
 #include "queue.hh"
 
 namespace rxe {
+namespace {
 
-constinit rxe_queue_buf nowhere{};
+constinit rxe_queue_buf empty_and_full{};
+
+}  // namespace
+
+rxe_queue_buf *nowhere()
+{
+    return &empty_and_full;
+}
 
 }  // namespace rxe

@@ -13,7 +13,7 @@
 namespace rxe {
 
 /// What a queue without a ring has in its place: nothing is in it, nothing fits.
-extern rxe_queue_buf nowhere;
+rxe_queue_buf *nowhere();
 
 /// A ring with elements that start with a `T` and lie a power of two bytes apart.
 ///
@@ -50,7 +50,7 @@ public:
         }
         if (error != 0) {
             replacement = Queue{};
-            replacement.ring_ = &nowhere;
+            replacement.ring_ = nowhere();
         }
         unmap();
         *this = replacement;
