@@ -47,7 +47,7 @@ const char *test_failure(void);
 
 extern const struct test rc_tests[], datagram_tests[], srq_tests[], mw_tests[], wr_tests[], cq_tests[],
     event_tests[], protection_tests[], failure_tests[], post_tests[], object_tests[], import_tests[],
-    domain_tests[], memory_tests[];
+    domain_tests[], memory_tests[], iwarp_tests[];
 
 /* The other process of import_tests, which talks to the first over `socket`; its exit status. */
 int import_main(int socket);
@@ -68,6 +68,7 @@ extern struct environment {
     uint8_t port;
     int gid_index;
     union ibv_gid gid;
+    bool iwarp;
 } env;
 
 char *at(int side, size_t offset);
@@ -94,10 +95,12 @@ struct pair_options {
 struct pair {
     struct ibv_cq *cq[2];
     struct ibv_qp *qp[2];
+    struct connection *connection; /* of librdmacm, where the device is iWARP */
 };
 
 /* False and a failed test where an object is refused. */
 bool pair_open(struct pair *pair, const struct pair_options *options);
+bool pair_connect(struct pair *pair, const struct pair_options *options);
 void pair_close(struct pair *pair);
 #define OPEN(pair, ...)                                            \
     do {                                                           \
@@ -127,5 +130,13 @@ bool quiet(struct ibv_cq *cq);
         WAIT(cq, wc);                           \
         CHECK_EQ((wc)->status, IBV_WC_SUCCESS); \
     } while (0)
+
+/* ---- iWARP ------------------------------------------------------------------------------------------------------- */
+
+/* Connects two QPs in INIT through librdmacm, the only way that iWARP has; NULL and a failed test if that fails. */
+struct connection *iwarp_connect(uint32_t active_qpn, uint32_t passive_qpn);
+void iwarp_disconnect(struct connection *connection);
+/* Why a test says nothing about the device that is open; NULL if it does. */
+const char *not_for_device(const char *test);
 
 #endif

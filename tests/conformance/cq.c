@@ -121,18 +121,7 @@ static struct ibv_cq_ex *open_extended(struct pair *pair, enum ibv_qp_type type,
     struct ibv_qp_init_attr init = {
         .send_cq = pair->cq[1], .recv_cq = pair->cq[1], .cap = {16, 16, 1, 1, 0}, .qp_type = type};
     pair->qp[1] = ibv_create_qp(env.pd, &init);
-    for (int side = 0; side < 2 && pair->qp[1] != NULL; ++side) {
-        int error = qp_to_init(pair->qp[side], IBV_ACCESS_REMOTE_WRITE);
-        if (error == 0)
-            error = qp_to_rtr(pair->qp[side], pair->qp[1 - side]->qp_num);
-        if (error == 0)
-            error = qp_to_rts(pair->qp[side], 7);
-        if (error != 0) {
-            test_fail(__FILE__, __LINE__, "QP not ready: %d", error);
-            return NULL;
-        }
-    }
-    return pair->qp[1] != NULL ? cq : NULL;
+    return pair->qp[1] != NULL && pair_connect(pair, &options) ? cq : NULL;
 }
 
 static int wait_start(struct ibv_cq_ex *cq)

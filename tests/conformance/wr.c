@@ -5,11 +5,15 @@
 
 #include "conformance.h"
 
-static const uint64_t kRcOps = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
-                               IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ |
-                               IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
-                               IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW |
-                               IBV_QP_EX_WITH_SEND_WITH_INV;
+static uint64_t rc_ops(void)
+{
+    const uint64_t iwarp = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_READ |
+                           IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_SEND_WITH_INV;
+    return env.iwarp ? iwarp
+                     : iwarp | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_SEND_WITH_IMM |
+                           IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
+                           IBV_QP_EX_WITH_BIND_MW;
+}
 
 static struct ibv_qp_ex *begin(struct ibv_qp *qp, uint64_t wr_id)
 {
@@ -24,7 +28,7 @@ static void sends(void)
 {
     struct pair pair;
     struct ibv_wc wc;
-    OPEN(&pair, .send_ops = kRcOps);
+    OPEN(&pair, .send_ops = rc_ops());
     CHECK(ibv_qp_to_qp_ex(pair.qp[0]) != NULL);
     fill(at(0, 0), 2000, 1);
     for (uint64_t i = 0; i < 3; ++i)
@@ -58,7 +62,7 @@ static void sge_list(void)
 {
     struct pair pair;
     struct ibv_wc wc;
-    OPEN(&pair, .send_ops = kRcOps);
+    OPEN(&pair, .send_ops = rc_ops());
     fill(at(0, 0), 2000, 1);
     CHECK_EQ(post_recv(pair.qp[1], 0, at(1, 0), 3000), 0);
     struct ibv_sge list[3] = {sge_of(at(0, 0), 10), sge_of(at(0, 10), 1000), sge_of(at(0, 1010), 990)};
@@ -76,7 +80,7 @@ static void inline_data(void)
 {
     struct pair pair;
     struct ibv_wc wc;
-    OPEN(&pair, .send_ops = kRcOps, .inline_data = 64);
+    OPEN(&pair, .send_ops = rc_ops(), .inline_data = 64);
     char data[64];
     fill(data, 64, 6);
     struct ibv_data_buf list[3] = {{data, 10}, {data + 10, 0}, {data + 10, 54}};
@@ -107,7 +111,7 @@ static void rdma(void)
 {
     struct pair pair;
     struct ibv_wc wc;
-    OPEN(&pair, .send_ops = kRcOps);
+    OPEN(&pair, .send_ops = rc_ops());
     fill(at(0, 0), 3000, 1);
     CHECK_EQ(post_recv(pair.qp[1], 4, at(1, 60000), 1), 0);
     struct ibv_qp_ex *qp = begin(pair.qp[0], 1);
@@ -135,7 +139,7 @@ static void atomics(void)
 {
     struct pair pair;
     struct ibv_wc wc;
-    OPEN(&pair, .send_ops = kRcOps);
+    OPEN(&pair, .send_ops = rc_ops());
     uint64_t *target = (uint64_t *)(void *)at(1, 0), *before = (uint64_t *)(void *)at(0, 0);
     *target = 40;
     struct ibv_qp_ex *qp = begin(pair.qp[0], 1);
@@ -158,7 +162,7 @@ static void windows(void)
     struct ibv_wc wc;
     struct ibv_mw *mw = ibv_alloc_mw(env.pd, IBV_MW_TYPE_2);
     CHECK(mw != NULL);
-    OPEN(&pair, .send_ops = kRcOps);
+    OPEN(&pair, .send_ops = rc_ops());
     uint32_t rkey = ibv_inc_rkey(mw->rkey);
     struct ibv_mw_bind_info info = {env.mr, address(at(1, 0)), 100, IBV_ACCESS_REMOTE_WRITE};
     struct ibv_qp_ex *qp = begin(pair.qp[1], 1);
@@ -223,7 +227,7 @@ static void nothing_posted(void)
 {
     struct pair pair;
     struct ibv_wc wc;
-    OPEN(&pair, .send_ops = kRcOps, .send_wr = 3, .inline_data = 16, .sge = 1);
+    OPEN(&pair, .send_ops = rc_ops(), .send_wr = 3, .inline_data = 16, .sge = 1);
     struct ibv_sge list[40];
     char data[700] = {0};
     for (int i = 0; i < 40; ++i)
@@ -265,7 +269,7 @@ static void mixed(void)
 {
     struct pair pair;
     struct ibv_wc wc;
-    OPEN(&pair, .send_ops = kRcOps);
+    OPEN(&pair, .send_ops = rc_ops());
     for (uint64_t i = 0; i < 40; ++i) {
         if (i % 2 == 0) {
             struct ibv_qp_ex *qp = begin(pair.qp[0], i);
