@@ -67,6 +67,16 @@ same 'verbs of IBVERBS_1.0, by events' 0 "$helpers/verbs_1_0" --events
 our_answer='$achannel: in use 16, no longer 0' our_status=0 \
     same 'a channel of an IBVERBS_1.0 context' 'segmentation fault' "$helpers/verbs_1_0" --old-channel
 
+# Debian's own plugin on our library.
+our_plugin=rxe-rdmav34
+same "Debian's plugin: ibv_devinfo -v" 0 ibv_devinfo -v
+same "Debian's plugin: the verbs' answers" 0 "$helpers/answers"
+for transport in rc ud srq; do
+    over_tcp "Debian's plugin: ibv_${transport}_pingpong -e" 0 "ibv_${transport}_pingpong -g 1 -n 20 -e"
+done
+rdmacm "Debian's plugin: rping" "rping -s -a $address -C 3 -v -S 100" "rping -c -a $address -C 3 -v -S 100"
+our_plugin=
+
 # Our tools beside Debian's, on a real device; tests/unit/tools has their command lines and many more devices.
 tool 'our ibv_devices' 0 ibv_devices
 for options in '' '-v' '-l' '-v -d rxe0 -i 1'; do
@@ -183,6 +193,8 @@ tool 'no device: our ibv_devices' 0 ibv_devices
 tool 'no device: our ibv_devinfo' 255 ibv_devinfo
 tool 'no device: our ibv_devinfo -l' 0 ibv_devinfo -l
 tool 'no device: our ibv_rc_pingpong' 1 ibv_rc_pingpong -g 1
+
+. "$here/cases_siw.sh"
 
 # The last cases: nothing brings the modules back.
 rmmod ib_umad rdma_rxe rdma_ucm ib_uverbs
