@@ -11,6 +11,10 @@ same 'ibv_devinfo -v' 0 ibv_devinfo -v
 same 'ibv_devinfo -l' 0 ibv_devinfo -l
 same 'ibv_devinfo in another network namespace' 0 unshare -n ibv_devinfo -v
 
+# tests/sim gives these answers too.
+golden "the kernel's answers to commands made by hand" "$root/tests/sim/answers.golden" \
+    "$build/tests/sim/sim_kernel_answers"
+
 # Data over each transport.
 for transport in rc uc ud srq; do
     over_tcp "ibv_${transport}_pingpong" 0 "ibv_${transport}_pingpong -g 1 -n 50"

@@ -241,6 +241,20 @@ mixed_tools() {
     mixed "our $1 and Debian's" "$2"
 }
 
+# golden NAME FILE COMMAND...: a program without any library prints what is in the file.
+golden() {
+    local name=$1 file=$2
+    shift 2
+    selected "$name" || return 0
+    prepare
+    if timeout "$patience" "$@" 2>&1 </dev/null | diff -u "$file" - >difference; then
+        report ok "$name"
+    else
+        report 'not ok' "$name"
+        explain <difference
+    fi
+}
+
 skipped() {
     ((++number))
     echo "ok $number - $1 # SKIP $2"
