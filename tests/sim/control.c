@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a test can make happen in the simulated kernel: events, faults, hot unplug; and that its objects are the same for all
- * who hold the file. Ends with 0 where everything came as expected. */
+/* What a test can make happen in the simulated kernel: events, faults, hot unplug; and that its objects are
+ * the same for all who hold the file. Ends with 0 where everything came as expected. */
 #include "sim.h"
 
 #include <dlfcn.h>

@@ -31,8 +31,8 @@ enum class LibcCall : uint8_t {
     kCount
 };
 
-/// Whether the call that `caller` (a return address) makes is to fail, with which errno; 0: it goes on. Counts the
-/// calls that come from the library, its providers or libnl, and only these can fail.
+/// Whether the call that `caller` (a return address) makes is to fail, with which errno; 0: it goes on.
+/// Counts the calls that come from the library, its providers or libnl, and only these can fail.
 int libc_fault(LibcCall call, const void *caller);
 
 /// The same for a command.

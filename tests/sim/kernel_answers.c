@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Issues commands to a uverbs device by hand, right and wrong ones, and prints what the kernel answers: run on rxe of a real
- * kernel it makes answers.golden, run on the simulated one it must print the same. */
+/* Issues commands to a uverbs device by hand, right and wrong ones, and prints what the kernel answers: run
+ * on rxe of a real kernel it makes answers.golden, run on the simulated one it must print the same. */
 #include <errno.h>
 #include <fcntl.h>
 #include <infiniband/verbs.h>
@@ -24,7 +24,8 @@ static void say(const char *what, int failed)
     printf("%s: %s\n", what, failed ? strerrorname_np(errno) : "0");
 }
 
-/* A command of the write interface with `request_size` bytes after its header; the answer goes to `response`. */
+/* A command of the write interface with `request_size` bytes after its header; the answer goes to
+ * `response`. */
 static int command(uint32_t number, void *request, size_t request_size, void *response, size_t response_size)
 {
     union {

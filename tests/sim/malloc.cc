@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Allocations that fail on demand: a library of its own, for memory checkers have allocators of theirs. It asks
-// libverbs_sim.so, which is preloaded beside it.
+// Allocations that fail on demand: a library of its own, for memory checkers have allocators of theirs. It
+// asks libverbs_sim.so, which is preloaded beside it.
 #include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Makes an object of each basic kind on a device, uses it, and takes it down again; prints what each call gave. */
+/* Makes an object of each basic kind on a device, uses it, and takes it down again; prints what each call
+ * gave. */
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls on descriptors: commands to devices, events from channels, mmap, and what copies or closes descriptors.
+// Calls on descriptors: commands to devices, events from channels, mmap, and what copies or closes
+// descriptors.
 #include <stdarg.h>
 #include <string.h>
 
@@ -51,12 +52,14 @@ void *map(void *address, size_t size, int protection, int flags, int fd, off_t o
 {
     if (fd >= 0)
         if (File *file = Descriptors::get().device(fd)) {
-            const bool is_generic = file->device().driver_id != 14 && file->device().driver_id != 18;
+            // What other drivers map is theirs: any page of the file is memory.
+            const uint32_t driver = file->device().driver_id;
+            const bool is_checked = driver == RDMA_DRIVER_RXE || driver == RDMA_DRIVER_SIW;
             if (file->is_disassociated()) {
                 errno = EIO;
                 return MAP_FAILED;
             }
-            if (!is_generic && !file->is_range(static_cast<uint64_t>(offset), size)) {
+            if (is_checked && !file->is_range(static_cast<uint64_t>(offset), size)) {
                 errno = EINVAL;
                 return MAP_FAILED;
             }

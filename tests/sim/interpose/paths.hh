@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Paths of the program that lead into the simulated tree. Null is taken wherever a program may pass it by mistake.
+// Paths of the program that lead into the simulated tree. Null is taken wherever a program may pass it by
+// mistake.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Socket calls: those of RDMA netlink are answered here, and descriptors that arrive with messages are looked at.
+// Socket calls: those of RDMA netlink are answered here, and descriptors that arrive with messages are looked
+// at.
 #include <linux/netlink.h>
 #include <string.h>
 

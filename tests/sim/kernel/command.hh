@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A command under execution, and the tables that say what commands there are: one entry per method of an object, with
-// its ioctl attributes, its write form, or both.
+// A command under execution, and the tables that say what commands there are: one entry per method of an
+// object, with its ioctl attributes, its write form, or both.
 #pragma once
 
 #include <rdma/rdma_user_ioctl_cmds.h>
@@ -194,7 +194,8 @@ std::span<const Methods> all_methods();
 const IoctlMethod *find_ioctl_method(uint16_t object, uint16_t method);
 const WriteMethod *find_write_method(uint32_t command);
 
-/// ioctl(fd, request, argument) and write(fd, buffer, size) on a uverbs device: results of the system calls, with errno.
+/// ioctl(fd, request, argument) and write(fd, buffer, size) on a uverbs device: results of the system calls,
+/// with errno.
 int run_ioctl(File &file, int fd, unsigned long request, void *argument);
 ssize_t run_write(File &file, int fd, const void *buffer, size_t size);
 

@@ -6,8 +6,8 @@
 
 namespace sim {
 
-/// Removes the object with the handle; an ioctl's was checked before, a written one's is ENOENT where unknown. `before`
-/// gets the object's last facts.
+/// Removes the object with the handle; an ioctl's was checked before, a written one's is ENOENT where
+/// unknown. `before` gets the object's last facts.
 inline int destroy_object(Call &call, uint16_t kind, uint64_t handle, Object *before = nullptr)
 {
     int error = 0;

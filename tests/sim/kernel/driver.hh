@@ -6,8 +6,8 @@
 
 namespace sim {
 
-/// Rounds what was asked for to what the driver makes, in `object`, and answers with its driver data. Drivers other than
-/// rxe and siw take sizes as they are and answer with a fixed pattern.
+/// Rounds what was asked for to what the driver makes, in `object`, and answers with its driver data. Drivers
+/// other than rxe and siw take sizes as they are and answer with zeros; the unknown driver with a pattern.
 void driver_context(Call &call);
 void driver_pd(Call &call);
 int driver_cq(Call &call, Object &cq);

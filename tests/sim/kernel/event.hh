@@ -10,8 +10,8 @@
 
 namespace sim {
 
-/// Opens a new channel: a pipe with a name, so that any process of the session can write to it. The descriptor, or a
-/// negative errno.
+/// Opens a new channel: a pipe with a name, so that any process of the session can write to it. The
+/// descriptor, or a negative errno.
 int open_channel(uint32_t &number);
 /// The number of the channel behind a descriptor; 0: it is none.
 uint32_t channel_of(int fd);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An open uverbs device: its objects, its queues' memory. All of it lies in the file that backs the descriptor, so that
-// whoever holds a descriptor of it, in whatever process, finds the same objects.
+// An open uverbs device: its objects, its queues' memory. All of it lies in the file that backs the
+// descriptor, so that whoever holds a descriptor of it, in whatever process, finds the same objects.
 #pragma once
 
 #include <pthread.h>

@@ -13,8 +13,8 @@
 namespace sim {
 namespace {
 
-/// Those of ibv_qp_create_flags, and what only the extended write command takes: the other end of cross channels (bits 2
-/// to 4), a source QPN (bit 10).
+/// Those of ibv_qp_create_flags, and what only the extended write command takes: the other end of cross
+/// channels (bits 2 to 4), a source QPN (bit 10).
 constexpr uint64_t kKnownFlags = IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK |
                                  IB_UVERBS_QP_CREATE_SCATTER_FCS | IB_UVERBS_QP_CREATE_CVLAN_STRIPPING |
                                  IB_UVERBS_QP_CREATE_PCI_WRITE_END_PADDING | IB_UVERBS_QP_CREATE_SQ_SIG_ALL |
@@ -265,8 +265,8 @@ int create_qp_write(Call &call)
 int create_qp_ex(Call &call)
 {
     const auto request = call.request<ib_uverbs_ex_create_qp>();
-    // Here the flags are the kernel's inner ones: multicast loopback, cross channel and managed queues (bits 1 to 4), FCS,
-    // VLAN stripping, source QPN and padding (bits 8 to 11).
+    // Here the flags are the kernel's inner ones: multicast loopback, cross channel and managed queues (bits
+    // 1 to 4), FCS, VLAN stripping, source QPN and padding (bits 8 to 11).
     constexpr uint32_t kFlags = 0x1e | 0xf00;
     if ((request.comp_mask & ~uint32_t{IB_UVERBS_CREATE_QP_SUP_COMP_MASK}) != 0 || request.reserved != 0 ||
         (request.create_flags & ~kFlags) != 0)
