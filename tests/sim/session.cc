@@ -26,6 +26,15 @@ bool starts_with_path(std::string_view path, std::string_view prefix)
     return path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '/');
 }
 
+/// Where sessions' directories go: many small files, so into memory where that can be.
+const char *parent_directory()
+{
+    const char *given = getenv("TMPDIR");
+    if (given != nullptr && *given == '/')
+        return given;
+    return REAL(access)("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp";
+}
+
 Session *the_session = nullptr;
 
 }  // namespace
@@ -50,8 +59,7 @@ Session::Session() : description_(read_description())
             free(absolute);
         }
     } else {
-        const char *parent = getenv("TMPDIR");
-        directory_ = std::string(parent != nullptr && *parent == '/' ? parent : "/tmp") + "/verbs_sim.XXXXXX";
+        directory_ = std::string(parent_directory()) + "/verbs_sim.XXXXXX";
         if (mkdtemp(directory_.data()) == nullptr)
             fail("making", directory_);
         setenv("VERBS_SIM_DIR", directory_.c_str(), 1);

@@ -64,10 +64,10 @@
  * Limits: files received with SCM_RIGHTS, and those a child has from fork, share their objects with the
  * process that opened them. Removing a device reaches files of this process and of those that share its
  * session: its children, and processes started with the same VERBS_SIM_DIR (an empty or absent directory,
- * filled by the first and removed when that ends; one that dies leaves its directory, $TMPDIR/verbs_sim.*).
- * XRC domains are not shared between open files, pages that a removed device had mapped stay, directories
- * list the first 32 entries of longer GID tables only, and a descriptor closed behind libc's back (by fclose
- * of an fdopen'ed one) counts as open until its number comes back.
+ * filled by the first and removed when that ends; one that dies leaves its directory, verbs_sim.* in $TMPDIR,
+ * /dev/shm or /tmp). XRC domains are not shared between open files, pages that a removed device had mapped
+ * stay, directories list the first 32 entries of longer GID tables only, and a descriptor closed behind
+ * libc's back (by fclose of an fdopen'ed one) counts as open until its number comes back.
  *
  * A test finds what follows with dlsym(RTLD_DEFAULT, name); results are 0 or an errno value.
  */
