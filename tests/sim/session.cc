@@ -108,7 +108,7 @@ void Session::fill_directory()
         write_file(directory_ + "/sys/class/infiniband_verbs/abi_version",
                    std::to_string(description_.uverbs_abi) + "\n");
         for (const Device &device : description_.devices)
-            make_device_tree(directory_, description_, device);
+            make_device_tree(directory_, device, device.index);
     }
 }
 
@@ -217,8 +217,9 @@ int Session::add_device(const Device &device)
     SharedPage::DeviceState &state = state_of(device);
     if (state.removed.load() == 0)
         return EEXIST;
-    make_device_tree(directory_, description_, device);
-    state.index.store(shared_->next_index.fetch_add(1));
+    const uint32_t index = shared_->next_index.fetch_add(1);
+    make_device_tree(directory_, device, index);
+    state.index.store(index);
     state.removed.store(0);
     return 0;
 }

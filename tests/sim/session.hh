@@ -75,8 +75,9 @@ private:
     pid_t owner_ = 0;
 };
 
-/// Makes the files of a device in the tree below `root`, or removes those by which it is found.
-void make_device_tree(const std::string &root, const Description &description, const Device &device);
+/// Makes the files of a device in the tree below `root`, or removes those by which it is found. A device of a
+/// higher index looks younger.
+void make_device_tree(const std::string &root, const Device &device, uint32_t index);
 void remove_device_tree(const std::string &root, const Device &device);
 void make_directories(const std::string &path);
 void write_file(const std::string &path, const std::string &text);

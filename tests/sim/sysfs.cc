@@ -146,7 +146,7 @@ void remove_tree(const std::string &path)
     rmdir(path.c_str());
 }
 
-void make_device_tree(const std::string &root, const Description &, const Device &device)
+void make_device_tree(const std::string &root, const Device &device, uint32_t index)
 {
     const std::string parent = device_directory(device);
     const std::string uverbs = "uverbs" + std::to_string(device.uverbs);
@@ -187,6 +187,13 @@ void make_device_tree(const std::string &root, const Description &, const Device
     symlink(("../.." + verbs.substr(4)).c_str(), (root + "/sys/class/infiniband_verbs/" + uverbs).c_str());
     if (device.has_node)
         write_file(root + "/dev/infiniband/" + uverbs, "");
+    // Without netlink, age tells the order of devices, and the clock of files is too coarse to.
+    timespec now{};
+    clock_gettime(CLOCK_REALTIME, &now);
+    now.tv_sec += index;
+    const timespec times[] = {now, now};
+    for (const std::string &node : {ib, verbs, "/dev/infiniband/" + uverbs})
+        utimensat(AT_FDCWD, (root + node).c_str(), times, 0);
 }
 
 void remove_device_tree(const std::string &root, const Device &device)
