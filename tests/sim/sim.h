@@ -68,8 +68,8 @@
  * /dev/shm or /tmp). XRC domains are not shared between open files, pages that a removed device had mapped
  * stay, directories list the first 32 entries of longer GID tables only, and a descriptor closed behind
  * libc's back (by fclose of an fdopen'ed one) counts as open until its number comes back.
- * The first use sets VERBS_SIM_DIR in the process's environment, which programs that juggle with environ do not
- * bear: trace with `strace -E LD_PRELOAD=... PROGRAM`, not with strace itself preloaded.
+ * The first use sets VERBS_SIM_DIR in the process's environment, which programs that juggle with environ do
+ * not bear: trace with `strace -E LD_PRELOAD=... PROGRAM`, not with strace itself preloaded.
  *
  * A test finds what follows with dlsym(RTLD_DEFAULT, name); results are 0 or an errno value.
  */
