@@ -521,8 +521,8 @@ struct verbs_create_cq_prov_attr {
     } buffer;
 };
 
-/* Sets cmd_fd's context up in the kernel; fills async_fd and num_comp_vectors. fds: NULL, or files that the driver wants
- * with it: EOPNOTSUPP on kernels without the ioctl. */
+/* Sets cmd_fd's context up in the kernel; fills async_fd and num_comp_vectors. fds: NULL, or files that the
+ * driver wants with it: EOPNOTSUPP on kernels without the ioctl. */
 int ibv_cmd_get_context(struct verbs_context *vctx, struct ibv_get_context *cmd, size_t cmd_size,
                         struct ibv_fd_arr *fds, struct ib_uverbs_get_context_resp *resp, size_t resp_size);
 
@@ -549,9 +549,9 @@ int ibv_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t hca_va
                    struct verbs_mr *vmr, struct ibv_reg_mr *cmd, size_t cmd_size,
                    struct ib_uverbs_reg_mr_resp *resp, size_t resp_size);
 /*
- * Memory of this process or a dma-buf, with a DMA handle (a verbs_dmah) where attr has one; the library has replaced
- * an ibv_buf by where its memory is. EINVAL for members that do not go together, EOPNOTSUPP for DMA handles on older
- * kernels. Without one any kernel does that ibv_cmd_reg_mr or ibv_cmd_reg_dmabuf_mr works on.
+ * Memory of this process or a dma-buf, with a DMA handle (a verbs_dmah) where attr has one; the library has
+ * replaced an ibv_buf by where its memory is. EINVAL for members that do not go together, EOPNOTSUPP for DMA
+ * handles on older kernels. Any kernel does without one on which ibv_cmd_reg_mr or ibv_cmd_reg_dmabuf_mr works.
  */
 int ibv_cmd_reg_mr_ex(struct ibv_pd *pd, struct verbs_mr *vmr, struct ibv_mr_init_attr *attr);
 int ibv_cmd_rereg_mr(struct verbs_mr *vmr, uint32_t flags, void *addr, size_t length, uint64_t hca_va,
@@ -578,8 +578,8 @@ int ibv_cmd_alloc_dmah(struct ibv_context *context, struct verbs_dmah *dmah, str
 int ibv_cmd_free_dmah(struct verbs_dmah *dmah);
 
 /*
- * Memory that a confidential guest shares with its host, for alloc_buf: the heap (NULL and errno where the kernel has
- * none), zeroed memory with its dma-buf (NULL and errno), and both given back.
+ * Memory that a confidential guest shares with its host, for alloc_buf: the heap (NULL and errno where the
+ * kernel has none), zeroed memory with its dma-buf (NULL and errno), and both given back.
  */
 struct ibv_dmabuf_heap;
 struct ibv_dmabuf_heap *ibv_dmabuf_heap_cc_shared_init(void);
@@ -599,8 +599,8 @@ int ibv_cmd_create_cq_ex(struct ibv_context *context, const struct ibv_cq_init_a
                          struct verbs_create_cq_prov_attr *prov_attr, struct verbs_cq *cq,
                          struct ibv_create_cq_ex *cmd, size_t cmd_size,
                          struct ib_uverbs_ex_create_cq_resp *resp, size_t resp_size, uint32_t cmd_flags);
-/* The same with attributes of the driver, which only kernels with ioctl take: EOPNOTSUPP without. So it is with a
- * buffer. */
+/* The same with attributes of the driver, which only kernels with ioctl take: EOPNOTSUPP without. So it is
+ * with a buffer. */
 int ibv_cmd_create_cq_ex2(struct ibv_context *context, const struct ibv_cq_init_attr_ex *cq_attr,
                           struct verbs_create_cq_prov_attr *prov_attr, struct verbs_cq *cq,
                           struct ibv_create_cq_ex *cmd, size_t cmd_size,

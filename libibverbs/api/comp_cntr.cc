@@ -12,7 +12,8 @@ using verbs::provider::ops;
 
 VERBS_EXPORT int _ibv_query_comp_cntr_caps(ibv_context *context, ibv_comp_cntr_caps *caps, size_t caps_size)
 {
-    // A program of a later release may have a larger structure, which it finds zeroed behind what is known here.
+    // A program of a later release may have a larger structure, which it finds zeroed behind what is known
+    // here.
     ibv_comp_cntr_caps whole = {};
     int error = ops(context).query_comp_cntr_caps(context, &whole, sizeof whole);
     if (error != 0)

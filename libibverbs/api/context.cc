@@ -68,8 +68,8 @@ VERBS_EXPORT ibv_context *ibv_open_device(ibv_device *device)
 
 namespace {
 
-/// A context for the file of another one. On failure `cmd_fd` stays the caller's, which the provider closes what it is
-/// given: so it gets a duplicate, whose place the original takes in the end.
+/// A context for the file of another one. On failure `cmd_fd` stays the caller's. Providers that fail close what
+/// they were given: they get a duplicate, whose place the original takes in the end.
 verbs::Result<ibv_context *> import_context(ibv_device &device, int cmd_fd)
 {
     const verbs_device_ops &provider = *verbs_get_device(&device)->ops;

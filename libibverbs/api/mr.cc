@@ -61,8 +61,8 @@ void fill(ibv_mr &mr, ibv_pd &pd, void *addr, size_t length)
     mr.length = length;
 }
 
-/// `register_it` registers memory of this process, which is kept out of children first, where it will be pinned. It gets the
-/// access flags that the kernel takes.
+/// `register_it` registers memory of this process, which is kept out of children first, where it will be
+/// pinned. It gets the access flags that the kernel takes.
 template <class Register>
 ibv_mr *register_protected(ibv_pd *pd, void *addr, size_t length, unsigned access, Register register_it)
 {
@@ -90,7 +90,8 @@ ibv_mr *register_memory(ibv_pd *pd, void *addr, size_t length, uint64_t iova, un
     });
 }
 
-/// Says where the memory of a buffer is in place of naming the buffer; EINVAL where the rest does not go with it.
+/// Says where the memory of a buffer is in place of naming the buffer; EINVAL where the rest does not go with
+/// it.
 Status replace_buffer(const ibv_pd *pd, ibv_mr_init_attr &attr)
 {
     if (attr.buf == nullptr)

@@ -36,8 +36,8 @@ uverbs::DriverData driver_data(Command *cmd, size_t cmd_size)
     return driver_data(cmd, cmd_size, static_cast<Command *>(nullptr), 0);
 }
 
-/// Writes the common part of an answer, which stands in front of the driver's, where the provider has room for it: whatever
-/// form the command had, the provider finds there what the kernel said.
+/// Writes the common part of an answer, which stands in front of the driver's, where the provider has room
+/// for it: whatever form the command had, the provider finds there what the kernel said.
 template <class Response>
 void give_answer(Response *resp, size_t resp_size, const Response &answer)
 {
@@ -71,8 +71,8 @@ inline int destroy_error(Status status)
     return status.error() == EIO && verbs_allow_disassociate_destroy ? 0 : status.error();
 }
 
-/// The error of a command that came with release 46 or later: that the kernel does not know it (two errno values say so) is
-/// the EOPNOTSUPP that verbs promise.
+/// The error of a command that came with release 46 or later: that the kernel does not know it (two errno
+/// values say so) is the EOPNOTSUPP that verbs promise.
 inline int newer_error(Status status)
 {
     return uverbs::Channel::is_refusal(status) ? EOPNOTSUPP : status.error();

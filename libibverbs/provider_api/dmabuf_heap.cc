@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// For providers: memory that a confidential guest shares with its host, from the kernel's dma-buf heap for it.
+// For providers: memory that a confidential guest shares with its host, from the kernel's dma-buf heap for
+// it.
 #include <fcntl.h>
 #include <infiniband/driver.h>
 #include <linux/dma-heap.h>

@@ -46,9 +46,10 @@ public:
     /// Issues the ioctl whose method the header names; fills in the driver id.
     Status ioctl(ib_uverbs_ioctl_hdr &header);
 
-    /// The same for a method that has another form, which is to be used once offers() is false. EPROTONOSUPPORT and ENOTTY
-    /// are what kernels say that do not know the method, but drivers may answer so too: only where the kernel says it of a
-    /// command without attributes as well, which every method refuses otherwise, is the method remembered as missing.
+    /// The same for a method that has another form, which is to be used once offers() is false.
+    /// EPROTONOSUPPORT and ENOTTY are what kernels say that do not know the method, but drivers may answer so
+    /// too: only where the kernel says it of a command without attributes as well, which every method refuses
+    /// otherwise, is the method remembered as missing.
     Status ioctl(ib_uverbs_ioctl_hdr &header, Method method);
 
     /// Issues one write command, a whole number of bytes or nothing.

@@ -21,12 +21,12 @@ struct ContextInfo {
     uint64_t core_support = 0;  ///< enum ib_uverbs_core_support
 };
 
-/// Makes the channel's file a context; once per open file. `files` are descriptors that the driver wants with it, which
-/// only the ioctl can carry: EOPNOTSUPP on older kernels.
+/// Makes the channel's file a context; once per open file. `files` are descriptors that the driver wants with
+/// it, which only the ioctl can carry: EOPNOTSUPP on older kernels.
 Result<ContextInfo> context_get(Channel &channel, const DriverData &driver, std::span<const int> files = {});
 
-/// A file where events of a context can be read that has none in this process. ioctl only: EPROTONOSUPPORT or ENOTTY on
-/// older kernels.
+/// A file where events of a context can be read that has none in this process. ioctl only: EPROTONOSUPPORT or
+/// ENOTTY on older kernels.
 Result<UniqueFd> async_events_open(Channel &channel);
 
 /// What the kernel says of a context that another process set up.
@@ -49,8 +49,8 @@ Status device_query_ex(Channel &channel, ib_uverbs_ex_query_device_resp &respons
 Status port_query(Channel &channel, uint8_t port_num, ib_uverbs_query_port_resp_ex &response,
                   const DriverData &driver);
 
-/// The port's speed over all lanes, in 100 Mbit/s. ioctl only: EPROTONOSUPPORT or ENOTTY on older kernels; EOPNOTSUPP from
-/// drivers without it.
+/// The port's speed over all lanes, in 100 Mbit/s. ioctl only: EPROTONOSUPPORT or ENOTTY on older kernels;
+/// EOPNOTSUPP from drivers without it.
 Result<uint64_t> port_speed_query(Channel &channel, uint32_t port_num);
 
 /// One entry of the GID table: ENODATA where it is empty. ioctl only: EPROTONOSUPPORT or ENOTTY on older kernels.

@@ -37,8 +37,8 @@ struct CqInfo {
     uint32_t cqe = 0;  ///< entries that there are
 };
 
-/// `attributes` are what only the ioctl can carry; null for none. With those or a buffer: EPROTONOSUPPORT or ENOTTY on
-/// kernels that do not know the method.
+/// `attributes` are what only the ioctl can carry; null for none. With those or a buffer: EPROTONOSUPPORT or
+/// ENOTTY on kernels that do not know the method.
 Result<CqInfo> cq_create(Channel &channel, const CqRequest &request, const DriverData &driver,
                          ibv_command_buffer *attributes = nullptr);
 

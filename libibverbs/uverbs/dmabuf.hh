@@ -8,8 +8,8 @@
 
 namespace verbs::uverbs {
 
-/// A dma-buf of what mmap of the device's file gives at page `page_offset`. ioctl only: EPROTONOSUPPORT or ENOTTY on
-/// kernels that do not know the method.
+/// A dma-buf of what mmap of the device's file gives at page `page_offset`. ioctl only: EPROTONOSUPPORT or
+/// ENOTTY on kernels that do not know the method.
 Result<UniqueFd> dmabuf_export(Channel &channel, uint64_t page_offset);
 
 }  // namespace verbs::uverbs

@@ -45,7 +45,8 @@ struct MrExRequest {
     std::optional<uint32_t> dmah_handle;
 };
 
-/// A kernel that does not know the method has others, but none for DMA handles: EPROTONOSUPPORT or ENOTTY then.
+/// A kernel that does not know the method has others, but none for DMA handles: EPROTONOSUPPORT or ENOTTY
+/// then.
 Result<MrInfo> mr_register_ex(Channel &channel, const MrExRequest &request);
 
 /// Memory of a device as a region of it.

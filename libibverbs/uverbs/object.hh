@@ -10,7 +10,8 @@
 
 namespace verbs::uverbs {
 
-/// Destroys an object by its ioctl method. If the channel does not offer that afterwards, only the write command can.
+/// Destroys an object by its ioctl method. If the channel does not offer that afterwards, only the write
+/// command can.
 inline Status object_destroy_by_ioctl(Channel &channel, Method method, uint16_t handle_attribute,
                                       uint32_t handle)
 {

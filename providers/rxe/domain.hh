@@ -18,7 +18,8 @@ struct Td {
     uint32_t users;  // parent domains
 };
 
-/// A protection domain, or a parent domain, which has one. Both have the kernel's handle of the protection domain.
+/// A protection domain, or a parent domain, which has one. Both have the kernel's handle of the protection
+/// domain.
 struct Pd {
     ibv_pd pd;
     uint32_t users;  // parent domains, or queues in the parent domain
@@ -41,8 +42,8 @@ void domain_ref(uint32_t &users);
 void domain_unref(uint32_t &users);
 bool domain_is_used(uint32_t &users);
 
-/// What memory is for, as allocators of parent domains are told: the driver above, the kind below, so that programs can
-/// tell providers' kinds apart.
+/// What memory is for, as allocators of parent domains are told: the driver above, the kind below, so that
+/// programs can tell providers' kinds apart.
 enum class Resource : uint64_t {
     kQp = uint64_t{RDMA_DRIVER_RXE} << 32,
     kSrq,
@@ -58,8 +59,8 @@ struct Membership {
     bool single_threaded() const { return domain != nullptr && domain->td != nullptr; }
 };
 
-/// Zeroed memory for an object in `pd` (null for none), which counts as its user if that is a parent domain; null and
-/// errno ENOMEM.
+/// Zeroed memory for an object in `pd` (null for none), which counts as its user if that is a parent domain;
+/// null and errno ENOMEM.
 void *member_allocate(Pd *pd, Resource resource, size_t size, size_t alignment, Membership &membership);
 /// Gives it back.
 void member_free(void *object, Resource resource, Membership membership);

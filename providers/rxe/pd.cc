@@ -27,8 +27,9 @@ ibv_pd *pd_import(ibv_context *context, uint32_t handle)
         return nullptr;
     pd->pd.context = context;
     pd->pd.handle = handle;
-    // No command describes a PD. One that nobody understands tells at least whether there is one of this number, for the
-    // kernel looks the objects of a command up first: ENOENT, EINVAL for an object of another kind.
+    // No command describes a PD. One that nobody understands tells at least whether there is one of this
+    // number, for the kernel looks the objects of a command up first: ENOENT, EINVAL for an object of another
+    // kind.
     constexpr auto kNoAdvice = static_cast<ibv_advise_mr_advice>(UINT32_MAX);
     ibv_sge nothing{};
     const int error = ibv_cmd_advise_mr(&pd->pd, kNoAdvice, 0, &nothing, 1);

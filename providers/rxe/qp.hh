@@ -40,9 +40,9 @@ int qp_bind_mw(ibv_qp *qp, ibv_mw *mw, ibv_mw_bind *bind);
 /// Whether the driver would look at the send queue. Before RTS it refuses, but keeps what lies in the ring.
 bool qp_can_send(const Qp &qp);
 
-/// Tells the driver of WQEs in the send queue; 0 or an errno value. EINVAL: the QP is in no state to send, contrary to what
-/// this process knows; the batch is not in the queue then. After other errors, such as those of a device that is gone, it
-/// stays there: the driver may be looking at it.
+/// Tells the driver of WQEs in the send queue; 0 or an errno value. EINVAL: the QP is in no state to send,
+/// contrary to what this process knows; the batch is not in the queue then. After other errors, such as those
+/// of a device that is gone, it stays there: the driver may be looking at it.
 int qp_ring_doorbell(Qp &qp, const SendQueue::Batch &batch);
 
 /// Sets the functions with which programs post through an extended QP.

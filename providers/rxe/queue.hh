@@ -38,8 +38,8 @@ public:
         return 0;
     }
 
-    /// Exchanges the ring for the one in which the driver put the elements. The driver has left the old one: on an error
-    /// there is none any more, but a place where nothing arrives and nothing fits.
+    /// Exchanges the ring for the one in which the driver put the elements. The driver has left the old one:
+    /// on an error there is none any more, but a place where nothing arrives and nothing fits.
     int remap(int fd, const mminfo &info)
     {
         Queue replacement{};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Objects that two processes share: the second imports device, PD and MR, moves the first one's memory, and lets go. */
+/* Objects that two processes share: the second imports device, PD and MR, moves the first one's memory, and
+ * lets go. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -72,8 +73,8 @@ static int get_file(int socket, struct offer *offer)
 
 /* ---- the importer -------------------------------------------------------------------------------------------------- */
 
-/* Moves one message each way through the imported keys. The importer has none of the memory: the device reads and writes
- * the owner's. */
+/* Moves one message each way through the imported keys. The importer has none of the memory: the device
+ * reads and writes the owner's. */
 static void move(struct ibv_cq *cq, struct ibv_qp *qp, const struct ibv_mr *mr, const struct offer *offer)
 {
     struct ibv_wc wc;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Memory that is registered in other ways than by its address alone: buffers, dma-bufs, all attributes at once. */
+/* Memory that is registered in other ways than by its address alone: buffers, dma-bufs, all attributes at
+ * once. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -11,7 +12,8 @@
 
 static const int kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
 
-/* Writes 4000 bytes at `iova` of `mr`, which this process sees at `memory`, from side 0, and reads them back. */
+/* Writes 4000 bytes at `iova` of `mr`, which this process sees at `memory`, from side 0, and reads them back.
+ */
 static void through(const struct ibv_mr *mr, uint64_t iova, char *memory)
 {
     struct pair pair;
@@ -78,8 +80,8 @@ static void buffer(void)
     ibv_free_buf(buf);
 }
 
-/* A dma-buf of so many bytes (a multiple of 4096) from vgem, the kernel's graphics device without hardware; -1 if there is
- * none. The two commands and their structures are the kernel's. */
+/* A dma-buf of so many bytes (a multiple of 4096) from vgem, the kernel's graphics device without
+ * hardware; -1 if there is none. The two commands and their structures are the kernel's. */
 static int new_dmabuf(uint32_t bytes)
 {
     struct {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A provider in the test: ops that note what they get and answer what the test wants, and memory regions of a fake kernel.
+// A provider in the test: ops that note what they get and answer what the test wants, and memory regions of a
+// fake kernel.
 #pragma once
 
 #include <map>
@@ -9,8 +10,8 @@
 
 namespace verbs::test {
 
-/// Tests with a context whose ops are all the provider's (`set_all_ops`), only those for memory (`set_memory_ops`), or
-/// none of them.
+/// Tests with a context whose ops are all the provider's (`set_all_ops`), only those for memory
+/// (`set_memory_ops`), or none of them.
 class FakeProvider : public FakeContext {
 protected:
     ~FakeProvider() override { called.clear(); }

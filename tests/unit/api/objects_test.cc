@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The verbs of completion counters, DMA handles, buffers and port speed: which op each reaches, and what programs see where
-// there is none.
+// The verbs of completion counters, DMA handles, buffers and port speed: which op each reaches, and what
+// programs see where there is none.
 #include <fcntl.h>
 #include <unistd.h>
 

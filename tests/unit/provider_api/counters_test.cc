@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Completion counters and DMA handles: how the kernel's answers reach the objects and the errors their callers.
+// Completion counters and DMA handles: how the kernel's answers reach the objects and the errors their
+// callers.
 #include <rdma/ib_user_ioctl_cmds.h>
 
 #include "commands.hh"

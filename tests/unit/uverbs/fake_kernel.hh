@@ -18,7 +18,8 @@ namespace verbs::uverbs::test {
 std::string ioctl(uint16_t object, uint16_t method, std::initializer_list<std::string> attributes);
 std::string write(const std::string &bytes);
 
-/// A command without attributes, of the method of the ioctl that the words are for: it asks whether there is the method.
+/// A command without attributes, of the method of the ioctl that the words are for: it asks whether there is
+/// the method.
 std::string probe(const std::string &ioctl);
 
 /// The ioctl that carries a write command: its request, the size of its answer, and the driver's parts.
