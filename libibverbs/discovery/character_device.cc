@@ -61,27 +61,28 @@ bool is_elsewhere(int error)
 Result<UniqueFd> open_character_device(const verbs_sysfs_dev &device, const char *dev_root)
 {
     char path[PATH_MAX];
-    if (!format_path(path, "%s/infiniband/%s", dev_root, device.sysfs_name))
+    if (!join_path(path, {dev_root, "/infiniband/", device.sysfs_name}))
         return Status(ENAMETOOLONG);
     Result<UniqueFd> opened = open_if_device(path, device.sysfs_cdev);
     if (opened || !is_elsewhere(opened.error()) || device.sysfs_cdev == 0)
         return opened;
 
-    if (!format_path(path, "%s/char/%u:%u", dev_root, major(device.sysfs_cdev), minor(device.sysfs_cdev)))
+    if (!join_path(path, {dev_root, "/char/", Decimal(major(device.sysfs_cdev)), ":",
+                          Decimal(minor(device.sysfs_cdev))}))
         return Status(ENAMETOOLONG);
     opened = open_if_device(path, device.sysfs_cdev);
     if (opened || !is_elsewhere(opened.error()))
         return opened;
 
     char dir[PATH_MAX];
-    if (!format_path(dir, "%s/infiniband", dev_root))
+    if (!join_path(dir, {dev_root, "/infiniband"}))
         return Status(ENAMETOOLONG);
     std::unique_ptr<DIR, CloseDirectory> nodes(opendir(dir));
     while (nodes) {
         const dirent *entry = readdir(nodes.get());
         if (entry == nullptr)
             break;
-        if (!format_path(path, "%s/%s", dir, entry->d_name))
+        if (!join_path(path, {dir, "/", entry->d_name}))
             continue;
         opened = open_if_device(path, device.sysfs_cdev);
         if (opened || !is_elsewhere(opened.error()))

@@ -76,7 +76,7 @@ void read_modalias(verbs_sysfs_dev &device)
         return;
     device.flags |= VSYSFS_READ_MODALIAS;
     char path[sizeof device.ibdev_path + 32];
-    if (!format_path(path, "%s/device/modalias", device.ibdev_path) ||
+    if (!join_path(path, {device.ibdev_path, "/device/modalias"}) ||
         !read_sysfs_file(path, nullptr, device.modalias))
         device.modalias[0] = '\0';
 }

@@ -31,7 +31,7 @@ void read_time_created(const char *dev_root, verbs_sysfs_dev &device)
     ErrnoGuard keep;
     char path[PATH_MAX];
     struct stat node;
-    if (format_path(path, "%s/infiniband/%s", dev_root, device.sysfs_name) && stat(path, &node) == 0 &&
+    if (join_path(path, {dev_root, "/infiniband/", device.sysfs_name}) && stat(path, &node) == 0 &&
         S_ISCHR(node.st_mode) && node.st_rdev == device.sysfs_cdev)
         device.time_created = node.st_mtim;
 }
@@ -40,7 +40,7 @@ Result<DeviceChain> complete(DeviceChain found, const char *sysfs, const char *d
 {
     DeviceChain devices;
     while (Allocated<verbs_sysfs_dev> device = found.pop_front()) {
-        if (!format_path(device->ibdev_path, "%s/class/infiniband/%s", sysfs, device->ibdev_name))
+        if (!join_path(device->ibdev_path, {sysfs, "/class/infiniband/", device->ibdev_name}))
             return Status(ENAMETOOLONG);
         read_missing_fields(*device);
         read_time_created(dev_root, *device);

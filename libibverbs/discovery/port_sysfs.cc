@@ -5,8 +5,8 @@
 #include <arpa/inet.h>
 #include <net/if.h>
 
+#include <charconv>
 #include <climits>
-#include <cstdio>
 #include <cstring>
 #include <span>
 
@@ -21,7 +21,7 @@ Result<size_t> read_entry(const verbs_sysfs_dev &device, uint32_t port, const ch
                           std::span<char> out)
 {
     char path[PATH_MAX];
-    if (!format_path(path, "%s/ports/%u/%s/%u", device.ibdev_path, port, table, index))
+    if (!join_path(path, {device.ibdev_path, "/ports/", Decimal(port), "/", table, "/", Decimal(index)}))
         return Status(ENAMETOOLONG);
     return read_sysfs_file(path, nullptr, out);
 }
@@ -36,7 +36,7 @@ Result<ibv_gid_type> type_by_link_layer(const verbs_sysfs_dev &device, uint32_t 
 {
     char path[PATH_MAX];
     char layer[32];
-    if (!format_path(path, "%s/ports/%u/link_layer", device.ibdev_path, port))
+    if (!join_path(path, {device.ibdev_path, "/ports/", Decimal(port), "/link_layer"}))
         return Status(ENAMETOOLONG);
     Result<size_t> length = read_sysfs_file(path, nullptr, layer);
     if (!length)
@@ -108,10 +108,13 @@ Result<uint16_t> read_pkey(const verbs_sysfs_dev &device, uint32_t port, uint32_
     Result<size_t> length = read_entry(device, port, "pkeys", index, text);
     if (!length)
         return length.status();
-    unsigned pkey = 0;
-    if (sscanf(text, "%x", &pkey) != 1 || pkey > UINT16_MAX)
+    const char *digits = text;
+    if (digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X'))
+        digits += 2;
+    uint16_t pkey = 0;
+    if (std::from_chars(digits, text + *length, pkey, 16).ec != std::errc())
         return Status(EBADMSG);
-    return htons(static_cast<uint16_t>(pkey));
+    return htons(pkey);
 }
 
 }  // namespace verbs::discovery

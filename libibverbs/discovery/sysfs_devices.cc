@@ -37,7 +37,7 @@ Result<Allocated<verbs_sysfs_dev>> read_device(const char *class_dir, const char
     char number[32];
     unsigned major_number = 0;
     unsigned minor_number = 0;
-    if (!format_path(device->sysfs_name, "%s", name) || !format_path(dir, "%s/%s", class_dir, name) ||
+    if (!join_path(device->sysfs_name, {name}) || !join_path(dir, {class_dir, "/", name}) ||
         !read_sysfs_file(dir, "ibdev", device->ibdev_name) || device->ibdev_name[0] == '\0' ||
         strchr(device->ibdev_name, '/') != nullptr || !read_sysfs_file(dir, "dev", number) ||
         sscanf(number, "%u:%u", &major_number, &minor_number) != 2)
@@ -54,7 +54,7 @@ Result<Allocated<verbs_sysfs_dev>> read_device(const char *class_dir, const char
 uint32_t count_ports(const char *ibdev_path)
 {
     char path[PATH_MAX];
-    if (!format_path(path, "%s/ports", ibdev_path))
+    if (!join_path(path, {ibdev_path, "/ports"}))
         return 0;
     Directory ports(opendir(path));
     uint32_t count = 0;
@@ -72,7 +72,7 @@ uint32_t count_ports(const char *ibdev_path)
 Result<DeviceChain> sysfs_devices(const char *sysfs_root)
 {
     char class_dir[PATH_MAX];
-    if (!format_path(class_dir, "%s/class/infiniband_verbs", sysfs_root))
+    if (!join_path(class_dir, {sysfs_root, "/class/infiniband_verbs"}))
         return Status(ENAMETOOLONG);
     Directory directory(opendir(class_dir));
     if (!directory)

@@ -7,8 +7,6 @@
 
 #include <atomic>
 #include <climits>
-#include <cstdarg>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -23,24 +21,7 @@ std::atomic<const char *> known_root{nullptr};
 
 constexpr char kDefaultRoot[] = "/sys";
 
-bool format_args(std::span<char> out, const char *format, va_list args)
-{
-    int length = vsnprintf(out.data(), out.size(), format, args);
-    return length >= 0 && static_cast<size_t>(length) < out.size();
-}
-
 }  // namespace
-
-bool format_path(std::span<char> out, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    bool fits = format_args(out, format, args);
-    va_end(args);
-    if (!fits && !out.empty())
-        out[0] = '\0';
-    return fits;
-}
 
 const char *sysfs_root()
 {
@@ -49,7 +30,9 @@ const char *sysfs_root()
         return known;
 
     const char *wanted = secure_getenv("SYSFS_PATH");
-    Allocated<char> copy(wanted != nullptr ? strdup(wanted) : nullptr);
+    if (wanted == nullptr)
+        wanted = kDefaultRoot;
+    Allocated<char> copy(strdup(wanted));
     if (!copy)
         return kDefaultRoot;
     for (size_t length = strlen(copy.get()); length > 0 && copy.get()[length - 1] == '/';)
@@ -62,23 +45,20 @@ const char *sysfs_root()
 Result<size_t> read_sysfs_file(const char *dir, const char *name, std::span<char> out)
 {
     char path[PATH_MAX];
-    if (!format_path(path, "%s%s%s", dir, name != nullptr ? "/" : "", name != nullptr ? name : ""))
+    if (name != nullptr && !join_path(path, {dir, "/", name}))
         return Status(ENAMETOOLONG);
-    UniqueFd file(open(path, O_RDONLY | O_CLOEXEC));
+    UniqueFd file(open(name != nullptr ? path : dir, O_RDONLY | O_CLOEXEC));
     if (!file)
         return Status::from_errno();
 
-    size_t length = 0;
-    while (length < out.size()) {
-        ssize_t got = read(file.get(), out.data() + length, out.size() - length);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return Status::from_errno();
-        if (got == 0)
-            break;
-        length += static_cast<size_t>(got);
-    }
+    // Sysfs gives all of an attribute that fits with the first read.
+    ssize_t got;
+    do {
+        got = read(file.get(), out.data(), out.size());
+    } while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return Status::from_errno();
+    auto length = static_cast<size_t>(got);
     if (length > 0 && out[length - 1] == '\n')
         --length;
     else if (length == out.size())

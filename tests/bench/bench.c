@@ -11,15 +11,20 @@
 
 static uint64_t (*sim_calls)(const char *kind, int reset);
 
-static const char *const kinds[] = {"open",    "close",   "ioctl", "write",   "read",
-                                    "mmap",    "poll",    "fcntl", "socket",  "bind",
-                                    "sendmsg", "recvmsg", "fopen", "opendir", "stat"};
+/* The kinds of calls that the simulated kernel counts. Of a stdio file it sees fopen alone, behind which are four system
+ * calls at least: open, fstat, read and close. */
+static const struct {
+    const char *name;
+    uint64_t system_calls;
+} kinds[] = {{"open", 1},    {"close", 1},   {"ioctl", 1}, {"write", 1},   {"read", 1},
+             {"mmap", 1},    {"poll", 1},    {"fcntl", 1}, {"socket", 1},  {"bind", 1},
+             {"sendmsg", 1}, {"recvmsg", 1}, {"fopen", 4}, {"opendir", 1}, {"stat", 1}};
 
 static uint64_t system_calls(void)
 {
     uint64_t sum = 0;
     for (size_t i = 0; sim_calls != NULL && i < sizeof kinds / sizeof *kinds; i++)
-        sum += sim_calls(kinds[i], 1);
+        sum += kinds[i].system_calls * sim_calls(kinds[i].name, 1);
     return sum;
 }
 

@@ -22,7 +22,7 @@ static char buffer[4096];
 /* The ring that was mapped last. */
 static struct rxe_queue_buf *last_ring;
 
-/* In front of libc's, for the provider. */
+/* In front of libc's, for the provider, under the two names that libc has for it. */
 void *mmap(void *addr, size_t length, int protection, int flags, int fd, off_t offset)
 {
     static void *(*next)(void *, size_t, int, int, int, off_t);
@@ -32,6 +32,10 @@ void *mmap(void *addr, size_t length, int protection, int flags, int fd, off_t o
     if (fd >= 0 && mapped != MAP_FAILED)
         last_ring = mapped;
     return mapped;
+}
+void *mmap64(void *addr, size_t length, int protection, int flags, int fd, off_t offset)
+{
+    return mmap(addr, length, protection, flags, fd, offset);
 }
 
 /* An entry of a completion queue as the driver writes it: the two forms of a completion share their memory. */
@@ -206,6 +210,7 @@ int main(void)
     struct ibv_srq_init_attr srq_attr = {.attr = {.max_wr = kDepth, .max_sge = 1}};
     srq = ibv_create_srq(pd, &srq_attr);
     need(pd != NULL && mr != NULL && cq != NULL && cq_ex != NULL && srq != NULL, "setting up");
+    need(cq_ring != NULL && cq_ex_ring != cq_ring, "seeing the rings being mapped");
 
     struct ibv_qp_init_attr_ex attr = {.send_cq = cq,
                                        .recv_cq = cq,
