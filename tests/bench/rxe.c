@@ -23,7 +23,8 @@ static char buffer[4096];
 static struct rxe_queue_buf *last_ring;
 
 /* In front of libc's, for the provider, under the two names that libc has for it. */
-void *mmap(void *addr, size_t length, int protection, int flags, int fd, off_t offset)
+__attribute__((visibility("default"))) void *mmap(void *addr, size_t length, int protection, int flags,
+                                                  int fd, off_t offset)
 {
     static void *(*next)(void *, size_t, int, int, int, off_t);
     if (next == NULL)
@@ -33,7 +34,8 @@ void *mmap(void *addr, size_t length, int protection, int flags, int fd, off_t o
         last_ring = mapped;
     return mapped;
 }
-void *mmap64(void *addr, size_t length, int protection, int flags, int fd, off_t offset)
+__attribute__((visibility("default"))) void *mmap64(void *addr, size_t length, int protection, int flags,
+                                                    int fd, off_t offset)
 {
     return mmap(addr, length, protection, flags, fd, offset);
 }
