@@ -19,6 +19,7 @@ bool load_plugin(const char *, const Places &)
 
 Status Loader::start(const Places &)
 {
+    after_environment_ = nullptr;
     return {};
 }
 

@@ -14,6 +14,12 @@ if [ $# != 4 ]; then
     exit 2
 fi
 transcript=$1 plugin=$2 library=$3 stock=$4
+for file in "$transcript" "$plugin" "$library"; do
+    if [ ! -e "$file" ]; then
+        echo "$file: there is no such file; has the tree been built?" >&2
+        exit 2
+    fi
+done
 golden=$(dirname "$0")/golden
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
