@@ -6,8 +6,8 @@ namespace {
 
 using namespace verbs;
 
-/// A context that functions without an IBVERBS_1.0 of their own (ibv_create_comp_channel) can tell from today's: where
-/// that one has abi_compat, this one has the context inside.
+/// A context that functions without an IBVERBS_1.0 of their own (ibv_create_comp_channel) can tell from
+/// today's: where that one has abi_compat, this one has the context inside.
 struct Context {
     ibv_context_1_0 context;
     char unused[offsetof(ibv_context, abi_compat) - sizeof(ibv_context_1_0)];

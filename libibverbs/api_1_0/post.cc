@@ -7,8 +7,8 @@
 
 namespace {
 
-/// Translates a list of `Old` requests piece by piece on the stack, and posts each piece. Where posting fails,
-/// *bad_wr is the program's request, or null where the provider blames none.
+/// Translates a list of `Old` requests piece by piece on the stack, and posts each piece. Where posting
+/// fails, *bad_wr is the program's request, or null where the provider blames none.
 template <class Old, class New, class Translate, class Post>
 int post_list(Old *wr, Old **bad_wr, Translate translate, Post post)
 {

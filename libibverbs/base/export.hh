@@ -3,13 +3,14 @@
 #pragma once
 
 /// Marks the definition of a function that the library exports. Its version stands in libibverbs.map.in; the
-/// compiler checks its signature against the header that declares it. Built without exceptions, so none escape.
+/// compiler checks its signature against the header that declares it. Built without exceptions, so none
+/// escape.
 #define VERBS_EXPORT extern "C" __attribute__((visibility("default")))
 
-/// Exports `function`, defined in the same file, once more under a non-default version that older releases used:
-/// VERBS_EXPORT_ALSO(ibv_query_gid_type, IBVERBS_PRIVATE_34). Non-default: new programs cannot link to it.
-/// Today's version is given here too: of two names of one place the linker drops the one without a version.
-/// The static library has no versions, so none of this (VERBS_STATIC).
+/// Exports `function`, defined in the same file, once more under a non-default version that older releases
+/// used: VERBS_EXPORT_ALSO(ibv_query_gid_type, IBVERBS_PRIVATE_34). Non-default: new programs cannot link to
+/// it. Today's version is given here too: of two names of one place the linker drops the one without a
+/// version. The static library has no versions, so none of this (VERBS_STATIC).
 #ifdef VERBS_STATIC
 #define VERBS_EXPORT_ALSO(function, version) static_assert(true)
 #else
@@ -19,8 +20,8 @@
 #define VERBS_TODAY_IBVERBS_PRIVATE_34 "IBVERBS_PRIVATE_65"
 #endif
 
-/// Exports `function`, defined in the same file with VERBS_EXPORT, as `name` under a non-default version: what older
-/// releases called `name` and whose parameters differed from today's.
+/// Exports `function`, defined in the same file with VERBS_EXPORT, as `name` under a non-default version:
+/// what older releases called `name` and whose parameters differed from today's.
 #if defined(VERBS_STATIC)
 #define VERBS_EXPORT_AS(function, name, version) static_assert(true)
 #elif defined(__clang__)
@@ -34,7 +35,8 @@
     __attribute__((alias(#function), symver(#name "@" #version))) decltype(function) function##_at_##version
 #endif
 
-/// Stands before the definition of name_1_0 and exports it as `name` of IBVERBS_1.0, non-default; so for IBVERBS_1.1.
+/// Stands before the definition of name_1_0 and exports it as `name` of IBVERBS_1.0, non-default; so for
+/// IBVERBS_1.1.
 #define VERBS_EXPORT_1_0(name) VERBS_EXPORT_OLD(name, name##_1_0, "IBVERBS_1.0")
 #define VERBS_EXPORT_1_1(name) VERBS_EXPORT_OLD(name, name##_1_1, "IBVERBS_1.1")
 #if defined(__clang__)

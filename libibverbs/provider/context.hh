@@ -41,8 +41,8 @@ inline uverbs::Channel &channel(ibv_context *context)
     return private_of(extended(context)).channel;
 }
 
-/// Today's context behind one that a program has: the context of an IBVERBS_1.0 program holds it where today's has its
-/// mark.
+/// Today's context behind one that a program has: the context of an IBVERBS_1.0 program holds it where
+/// today's has its mark.
 inline ibv_context *context_of_today(ibv_context *context)
 {
     return context->abi_compat == __VERBS_ABI_IS_EXTENDED ? context
@@ -58,8 +58,8 @@ inline const Layout &layout(ibv_context *context)
 /// The context that a provider's alloc_context or import_context handed out, or null where it gave none.
 ibv_context *context_of(const verbs_device_ops &provider, verbs_context *handed_out);
 
-/// Sets up a zeroed context of the layout: private part, defaults of all ops, a reference to the device. It takes
-/// cmd_fd over, and closes it when it fails. ENOMEM.
+/// Sets up a zeroed context of the layout: private part, defaults of all ops, a reference to the device. It
+/// takes cmd_fd over, and closes it when it fails. ENOMEM.
 Status context_init(ibv_context &context, const Layout &layout, ibv_device &device, int cmd_fd,
                     uint32_t driver_id);
 

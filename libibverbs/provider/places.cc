@@ -36,8 +36,8 @@ const char *beside(const char *directory, const char *name, char (&path)[PATH_MA
                                                                                                  : nullptr;
 }
 
-/// The configuration that was installed together with the library in `directory`, where that is not the one that every
-/// process reads.
+/// The configuration that was installed together with the library in `directory`, where that is not the one
+/// that every process reads.
 const char *moved_configuration(const char *directory)
 {
     char path[PATH_MAX];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ibv_srq_pingpong: two programs send each other messages in turn over several reliable connections, which receive into
-// one shared queue.
+// ibv_srq_pingpong: two programs send each other messages in turn over several reliable connections, which
+// receive into one shared queue.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -36,7 +36,8 @@ struct Options : PingpongOptions {
     bool use_odp = false;
 };
 
-// The verbs objects of one side, and its part of the game. Each function writes the reason for a failure to stderr.
+// The verbs objects of one side, and its part of the game. Each function writes the reason for a failure to
+// stderr.
 class SrqGame {
 public:
     explicit SrqGame(const Options &options) : options_(options) {}

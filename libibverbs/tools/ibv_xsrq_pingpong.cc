@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ibv_xsrq_pingpong: a server and its clients send each other messages in turn over XRC, which receives into shared queues
-// of the peer's process.
+// ibv_xsrq_pingpong: a server and its clients send each other messages in turn over XRC, which receives into
+// shared queues of the peer's process.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -103,7 +103,8 @@ bool failed_at(const char *what, unsigned index, const char *state)
     return false;
 }
 
-// The verbs objects of one side, and its part of the game. Each function writes the reason for a failure to stderr.
+// The verbs objects of one side, and its part of the game. Each function writes the reason for a failure to
+// stderr.
 class XsrqGame {
 public:
     explicit XsrqGame(const Options &options) : options_(options) {}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the ping-pong programs have in common besides options and the exchange of addresses: devices, buffers, reports.
+// What the ping-pong programs have in common besides options and the exchange of addresses: devices, buffers,
+// reports.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -38,11 +39,12 @@ public:
     PageBuffer &operator=(const PageBuffer &) = delete;
     ~PageBuffer();
 
-    // Fills `size` bytes, and `head` bytes in front of them, with `filling`. On failure writes the reason to stderr.
+    // Fills `size` bytes, and `head` bytes in front of them, with `filling`. On failure writes the reason to
+    // stderr.
     bool allocate(int size, int head = 0, char filling = kUntouched);
 
-    // The pattern that a client sends when data are checked, and the check of what arrived, which reports each page
-    // that differs on stdout.
+    // The pattern that a client sends when data are checked, and the check of what arrived, which reports
+    // each page that differs on stdout.
     void mark_pages();
     void check_pages() const;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How the two sides of a ping-pong tell each other their addresses, over TCP.
 //
-// The client connects and sends its addresses; the server answers with its own once it is ready to receive; the client
-// says "done" when it is. Both have the same number of them. An address travels as text with fixed widths and a final NUL,
-// "LID:QPN:PSN:GID" in hexadecimal (4, 6, 6 and 32 digits).
+// The client connects and sends its addresses; the server answers with its own once it is ready to receive;
+// the client says "done" when it is. Both have the same number of them. An address travels as text with fixed
+// widths and a final NUL, "LID:QPN:PSN:GID" in hexadecimal (4, 6, 6 and 32 digits).
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -26,8 +26,8 @@ struct Address {
     ibv_gid gid;
 };
 
-// Called by the server between learning of the client and answering it: must bring the queue pairs up. On false, which
-// it explains itself, the exchange ends.
+// Called by the server between learning of the client and answering it: must bring the queue pairs up. On
+// false, which it explains itself, the exchange ends.
 struct Connector {
     bool (*connect)(void *self, std::span<const Address> remote);
     void *self;
@@ -48,8 +48,8 @@ ibv_gid decode_gid(const char *text);
 // Writes "  LABEL LID ..., QPN ..., PSN ..., GID ..." to stdout; after_psn stands before GID.
 void print_address(const char *label, const Address &address, const char *after_psn = ",");
 
-// A connection to the server's TCP port, and a socket that listens at the port, with a queue of that many clients. On
-// failure they write the reason to stderr and return -1.
+// A connection to the server's TCP port, and a socket that listens at the port, with a queue of that many
+// clients. On failure they write the reason to stderr and return -1.
 int connect_to(const char *server, int tcp_port);
 int listen_at(int tcp_port, int backlog);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The game of the ping-pong programs that play it with one queue pair: two of them send each other a message in turn.
+// The game of the ping-pong programs that play it with one queue pair: two of them send each other a message
+// in turn.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -22,14 +23,16 @@ struct Connection {
     const Address &remote;
 };
 
-// Takes the queue pair from INIT to where it sends and receives. Null, or the name of the state that it did not reach.
+// Takes the queue pair from INIT to where it sends and receives. Null, or the name of the state that it did
+// not reach.
 const char *connect_qp(ibv_qp *qp, const Connection &connection);
 
 // How to reach the peer, by its GID where it told one.
 ibv_ah_attr address_of(const PingpongOptions &options, const Address &remote);
 
-// The verbs objects of one side, and its part of the game. As it stands it plays over an unreliable connection; what
-// other transports do otherwise is virtual. Each function writes the reason for a failure to stderr.
+// The verbs objects of one side, and its part of the game. As it stands it plays over an unreliable
+// connection; what other transports do otherwise is virtual. Each function writes the reason for a failure to
+// stderr.
 class Game {
 public:
     Game(const PingpongOptions &options, ibv_qp_type type) : options_(options), type_(type) {}
@@ -114,7 +117,8 @@ bool takes_inline(ibv_qp *qp, size_t size);
 // Whether a request succeeded; if not, tells of it on stderr.
 bool succeeded(int status, int request);
 
-// Waits for the next event of the queue, counts it and asks for another. On failure writes the reason to stderr.
+// Waits for the next event of the queue, counts it and asks for another. On failure writes the reason to
+// stderr.
 bool wait_for_event(ibv_comp_channel *channel, ibv_cq *expected, unsigned *events);
 
 }  // namespace tools

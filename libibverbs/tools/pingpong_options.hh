@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The command lines of the ping-pong programs: options that all of them take, and the text that explains them.
+// The command lines of the ping-pong programs: options that all of them take, and the text that explains
+// them.
 #pragma once
 
 #include <getopt.h>
@@ -76,8 +77,8 @@ int parse_int(const char *text);
 // The value of enum ibv_mtu for a number of bytes; 0 if there is none.
 int mtu_from_bytes(int bytes);
 
-// Reads the command line: options of the rows, each through `take` (a bool function of letter and argument that is
-// false for what it does not accept), and the server's name behind them. False: it has anything else.
+// Reads the command line: options of the rows, each through `take` (a bool function of letter and argument
+// that is false for what it does not accept), and the server's name behind them. False: it has anything else.
 template <class Take>
 bool parse_options(int argc, char **argv, std::span<const OptionRow> rows, PingpongOptions *options,
                    Take take)
