@@ -58,6 +58,10 @@ rxe_remove() {
     rdma link delete rxe0
 }
 
+rxe_is_gone() {
+    [[ ! -e /sys/class/infiniband/rxe0 ]]
+}
+
 # siw_add: siw0 on eth0, iWARP in software. Fails, and says why, where this kernel has no siw.
 siw_add() {
     if [[ -e /run/siw-missing ]]; then
@@ -69,4 +73,8 @@ siw_add() {
 
 siw_remove() {
     rdma link delete siw0
+}
+
+siw_is_gone() {
+    [[ ! -e /sys/class/infiniband/siw0 ]]
 }

@@ -183,7 +183,15 @@ umount /etc/libibverbs.d
 # shellcheck disable=SC2034 # judge.sh reads it
 library_of=([stock]=$stock_library [ours]=$our_library)
 
+rxe_again() {
+    wait_until "$patience" rxe_is_gone && rxe_add
+}
 rxe_remove
+in_turn 'hot unplug' 0 rxe_again "$helpers/unplug" 'rdma link delete rxe0'
+in_turn 'hot unplug: RDMAV_ALLOW_DISASSOC_DESTROY' 0 rxe_again \
+    env RDMAV_ALLOW_DISASSOC_DESTROY=1 "$helpers/unplug" 'rdma link delete rxe0'
+in_turn 'hot unplug: a program that closes nothing' 0 rxe_again "$helpers/unplug" 'rdma link delete rxe0' keep
+wait_until "$patience" rxe_is_gone
 same 'no device: ibv_devices' 0 ibv_devices
 same 'no device: ibv_devinfo' 255 ibv_devinfo
 same 'no device: ibv_devinfo -l' 0 ibv_devinfo -l

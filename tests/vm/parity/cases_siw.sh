@@ -49,4 +49,12 @@ done
 our_plugin=
 attempts=1
 patience=60
+
+siw_again() {
+    wait_until "$patience" siw_is_gone && siw_add
+}
 siw_remove
+# Ours asks the kernel for an SRQ's attributes.
+our_answer='s/^query_srq: 95/query_srq: 0/' \
+    in_turn 'siw: hot unplug' 0 siw_again "$helpers/unplug" 'rdma link delete siw0'
+wait_until "$patience" siw_is_gone

@@ -141,6 +141,20 @@ same() {
     judge "$name" "$expected"
 }
 
+# in_turn NAME STATUS BEFORE COMMAND...: as same, one side after the other, each after the function BEFORE.
+in_turn() {
+    local name=$1 expected=$2 before=$3 side
+    shift 3
+    selected "$name" || return 0
+    prepare
+    for side in stock ours; do
+        "$before"
+        on "$side" it "$@" 2>/dev/null
+        describe_status $? >"$side/status"
+    done
+    judge "$name" "$expected"
+}
+
 # tool NAME STATUS COMMAND...: Debian's tool on Debian's library, and ours on ours.
 tool() {
     local our_path=$build/bin:$PATH # seen by on
