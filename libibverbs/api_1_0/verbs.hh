@@ -2,8 +2,8 @@
 // The verbs of IBVERBS_1.0 that differ from today's in their objects. Each promises what today's verb of its
 // name does.
 //
-// They are a program's view of the library: what they call is the public verb, on the object inside. ABI-
-// frozen.
+// They are a program's view of the library: what they call is the public verb, on the object inside.
+// ABI-frozen.
 #pragma once
 
 #include "api_1_0/objects.hh"
