@@ -81,15 +81,19 @@ verbs::Result<ibv_context *> import_context(ibv_device &device, int cmd_fd)
     ibv_context *context = verbs::provider::context_of(provider, provider.import_context(&device, duplicate));
     if (context == nullptr)
         return verbs::Status::from_errno();
-    verbs::provider::channel(context).set_fd(cmd_fd);
-    verbs::UniqueFd(std::exchange(context->cmd_fd, cmd_fd)).reset();
     if (context->async_fd < 0) {
         // Events of the objects that are made here; a kernel that has no file for them reports none.
         verbs::Result<verbs::UniqueFd> events =
             verbs::uverbs::async_events_open(verbs::provider::channel(context));
-        if (events)
+        if (events) {
             context->async_fd = events->release();
+        } else if (!verbs::uverbs::Channel::is_refusal(events.status()) && events.error() != EOPNOTSUPP) {
+            verbs::provider::ops(context).free_context(context);
+            return events.status();
+        }
     }
+    verbs::provider::channel(context).set_fd(cmd_fd);
+    verbs::UniqueFd(std::exchange(context->cmd_fd, cmd_fd)).reset();
     return context;
 }
 
@@ -100,7 +104,9 @@ VERBS_EXPORT ibv_context *ibv_import_device(int cmd_fd)
     read_destroy_policy();
     verbs::fork::enable_from_environment();
     struct stat node = {};
-    if (fstat(cmd_fd, &node) != 0 || !S_ISCHR(node.st_mode))
+    if (fstat(cmd_fd, &node) != 0)
+        return verbs::null_with(errno == EBADF ? EINVAL : errno);
+    if (!S_ISCHR(node.st_mode))
         return verbs::null_with(EINVAL);
     verbs::Result<verbs::provider::DeviceArray> list = verbs::provider::list_devices();
     if (!list)

@@ -4,6 +4,7 @@
 
 #include <infiniband/driver.h>
 
+#include "base/enum_number.hh"
 #include "base/export.hh"
 #include "provider/context.hh"
 #include "provider_api/command.hh"
@@ -23,7 +24,7 @@ VERBS_EXPORT int ibv_cmd_create_wq(ibv_context *context, ibv_wq_init_attr *wq_in
     verbs::Result<verbs::uverbs::WqInfo> info =
         verbs::uverbs::wq_create(channel(context),
                                  {.user_handle = verbs::provider_api::user_handle(wq),
-                                  .type = wq_init_attr->wq_type,
+                                  .type = verbs::enum_number(wq_init_attr->wq_type),
                                   .pd_handle = wq_init_attr->pd->handle,
                                   .cq_handle = wq_init_attr->cq->handle,
                                   .max_wr = wq_init_attr->max_wr,
@@ -45,7 +46,7 @@ VERBS_EXPORT int ibv_cmd_create_wq(ibv_context *context, ibv_wq_init_attr *wq_in
     wq->cq = wq_init_attr->cq;
     wq->wq_num = info->wq_num;
     wq->handle = info->handle;
-    wq->wq_type = wq_init_attr->wq_type;
+    verbs::copy_enum(wq->wq_type, wq_init_attr->wq_type);
     wq_init_attr->max_wr = info->max_wr;
     wq_init_attr->max_sge = info->max_sge;
     return 0;

@@ -23,30 +23,38 @@ Status Channel::ioctl(ib_uverbs_ioctl_hdr &header, Method method)
     header.driver_id = driver_id_;
     Status status = calls_->ioctl(fd_, RDMA_VERBS_IOCTL, &header) == 0 ? Status() : Status::from_errno();
     if (!is_in(known_, method)) [[unlikely]]
-        learn(status, method);
+        return learn(status, method);
     return status;
 }
 
-void Channel::learn(Status status, Method method)
+Status Channel::learn(Status status, Method method)
 {
     if (status.error() == ENOTTY && !has_ioctl_.load(std::memory_order_relaxed)) {
         for (std::atomic<uint32_t> &object : refused_)
             object.store(UINT32_MAX, std::memory_order_relaxed);
-    } else if (is_refusal(status) && !kernel_knows(method)) {
-        add(refused_, method);
-    } else {
-        add(known_, method);
-        has_ioctl_.store(true, std::memory_order_relaxed);
+        return status;
     }
+    if (is_refusal(status)) {
+        Status asked = ask_for(method);
+        if (is_refusal(asked)) {
+            add(refused_, method);
+            return status;
+        }
+        if (asked.error() != EINVAL)
+            return asked;  // could not be told
+    }
+    add(known_, method);
+    has_ioctl_.store(true, std::memory_order_relaxed);
+    return status;
 }
 
-bool Channel::kernel_knows(Method method)
+Status Channel::ask_for(Method method)
 {
     ib_uverbs_ioctl_hdr nothing = {};
     nothing.length = sizeof nothing;
     nothing.object_id = method.object;
     nothing.method_id = method.id;
-    return !is_refusal(ioctl(nothing));
+    return ioctl(nothing);
 }
 
 Status Channel::write(const void *command, size_t size) const

@@ -76,11 +76,12 @@ private:
     {
         methods[method.object % kObjects].fetch_or(1U << (method.id % 32), std::memory_order_relaxed);
     }
-    bool kernel_knows(Method method);
+    /// What the kernel says to a command without attributes: EINVAL, unless it does not know the method.
+    Status ask_for(Method method);
 
     /// Remembers what the first answer to a method says of the kernel; asks whether a refusal was the kernel's or the
-    /// driver's.
-    void learn(Status status, Method method);
+    /// driver's. `status`, or why that could not be told.
+    Status learn(Status status, Method method);
 
     const SystemCalls *calls_;
     int fd_;

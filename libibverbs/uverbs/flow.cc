@@ -2,6 +2,7 @@
 // Commands for flow steering.
 #include "uverbs/flow.hh"
 
+#include "base/enum_number.hh"
 #include "uverbs/flow_spec.hh"
 #include "uverbs/object.hh"
 
@@ -32,7 +33,7 @@ Result<uint32_t> flow_create(Channel &channel, uint32_t qp_handle, const ibv_flo
 
     auto &request = *reinterpret_cast<ib_uverbs_create_flow *>(buffer.bytes());
     request.qp_handle = qp_handle;
-    request.flow_attr.type = attr.type;
+    request.flow_attr.type = enum_number(attr.type);
     request.flow_attr.size = static_cast<uint16_t>(size);
     request.flow_attr.priority = attr.priority;
     request.flow_attr.num_of_specs = attr.num_of_specs;

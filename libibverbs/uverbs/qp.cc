@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "base/enum_number.hh"
 #include "uverbs/object.hh"
 
 namespace verbs::uverbs {
@@ -169,9 +170,9 @@ void fill_modification(ib_uverbs_modify_qp &request, uint32_t handle, const ibv_
     request.qp_handle = handle;
     request.attr_mask = mask;
     if (has(IBV_QP_STATE))
-        request.qp_state = static_cast<uint8_t>(attr.qp_state);
+        request.qp_state = static_cast<uint8_t>(enum_number(attr.qp_state));
     if (has(IBV_QP_CUR_STATE))
-        request.cur_qp_state = static_cast<uint8_t>(attr.cur_qp_state);
+        request.cur_qp_state = static_cast<uint8_t>(enum_number(attr.cur_qp_state));
     if (has(IBV_QP_EN_SQD_ASYNC_NOTIFY))
         request.en_sqd_async_notify = attr.en_sqd_async_notify;
     if (has(IBV_QP_ACCESS_FLAGS))
@@ -185,7 +186,7 @@ void fill_modification(ib_uverbs_modify_qp &request, uint32_t handle, const ibv_
     if (has(IBV_QP_AV))
         fill_destination(request.dest, attr.ah_attr);
     if (has(IBV_QP_PATH_MTU))
-        request.path_mtu = static_cast<uint8_t>(attr.path_mtu);
+        request.path_mtu = static_cast<uint8_t>(enum_number(attr.path_mtu));
     if (has(IBV_QP_TIMEOUT))
         request.timeout = attr.timeout;
     if (has(IBV_QP_RETRY_CNT))
@@ -209,7 +210,7 @@ void fill_modification(ib_uverbs_modify_qp &request, uint32_t handle, const ibv_
     if (has(IBV_QP_MAX_DEST_RD_ATOMIC))
         request.max_dest_rd_atomic = attr.max_dest_rd_atomic;
     if (has(IBV_QP_PATH_MIG_STATE))
-        request.path_mig_state = static_cast<uint8_t>(attr.path_mig_state);
+        request.path_mig_state = static_cast<uint8_t>(enum_number(attr.path_mig_state));
     if (has(IBV_QP_DEST_QPN))
         request.dest_qp_num = attr.dest_qp_num;
 }

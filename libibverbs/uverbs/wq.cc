@@ -2,6 +2,7 @@
 // Commands for work queues.
 #include "uverbs/wq.hh"
 
+#include "base/enum_number.hh"
 #include "uverbs/object.hh"
 
 namespace verbs::uverbs {
@@ -73,9 +74,9 @@ Status wq_modify(Channel &channel, uint32_t handle, const ibv_wq_attr &attr, con
     request.attr_mask = attr.attr_mask;
     request.wq_handle = handle;
     if ((attr.attr_mask & IBV_WQ_ATTR_STATE) != 0)
-        request.wq_state = attr.wq_state;
+        request.wq_state = enum_number(attr.wq_state);
     if ((attr.attr_mask & IBV_WQ_ATTR_CURR_STATE) != 0)
-        request.curr_wq_state = attr.curr_wq_state;
+        request.curr_wq_state = enum_number(attr.curr_wq_state);
     if ((attr.attr_mask & IBV_WQ_ATTR_FLAGS) != 0) {
         request.flags = attr.flags;
         request.flags_mask = attr.flags_mask;

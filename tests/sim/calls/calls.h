@@ -49,6 +49,7 @@ int fault_has_struck(void);
 /* Outputs of the call before. */
 void field(const char *name, uint64_t value);
 void bytes(const char *name, const void *start, size_t size);
+void text(const char *string);
 
 /* A verb that returns a number; one that returns an object. */
 #define ANSWER(expression)            \
@@ -61,6 +62,16 @@ void bytes(const char *name, const void *start, size_t size);
         errno = 0;                   \
         (variable) = (expression);   \
         answered_object(variable);   \
+    } while (0)
+
+/* A verb that makes an object from another, which may not have come to be. */
+#define OBJECT_OF(parent, variable, expression) \
+    do {                                        \
+        (variable) = NULL;                      \
+        if ((parent) != NULL)                   \
+            OBJECT(variable, expression);       \
+        else                                    \
+            no_object();                        \
     } while (0)
 
 /* A verb on an object that may not have come to be. */
@@ -87,6 +98,15 @@ void bytes(const char *name, const void *start, size_t size);
             result_ = (expression);             \
         if (result_ == 0)                       \
             (object) = NULL;                    \
+    } while (0)
+
+/* One that must not: `holder` still uses the object. */
+#define DESTROY_IN_USE(holder, object, expression) \
+    do {                                           \
+        if ((holder) != NULL && (object) != NULL)  \
+            ANSWER(expression);                    \
+        else                                       \
+            no_object();                           \
     } while (0)
 
 /* The same for objects that only served other calls; says nothing. */

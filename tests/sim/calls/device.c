@@ -17,12 +17,12 @@ void calls_context(void)
     call("get_device_name");
     ANSWER(strcmp(ibv_get_device_name(context->device), context->device->name));
     call("node_type_str");
-    printf(" %s\n", ibv_node_type_str(context->device->node_type));
+    text(ibv_node_type_str(context->device->node_type));
 }
 
 static void device_fields(const struct ibv_device_attr *attr)
 {
-    printf("  fw_ver %.64s\n", attr->fw_ver);
+    text(attr->fw_ver);
     bytes("device_attr", attr->fw_ver + 64, sizeof *attr - 64);
 }
 

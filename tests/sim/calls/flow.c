@@ -109,6 +109,7 @@ void calls_flow(void)
     struct ibv_flow_action *none;
     call("create_flow_action_esp unknown comp_mask");
     OBJECT(none, ibv_create_flow_action_esp(context, &unknown));
+    CLEAN(none, ibv_destroy_flow_action(none));
 
     struct ibv_counters_init_attr counters_attr = {.comp_mask = 0};
     struct ibv_counters *counters = ibv_create_counters(context, &counters_attr);

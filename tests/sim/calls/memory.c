@@ -12,9 +12,9 @@ void calls_pd(void)
     OBJECT(other, ibv_alloc_pd(context));
     struct ibv_mr *mr;
     call("reg_mr in the second PD");
-    OBJECT(mr, ibv_reg_mr(other, page, sizeof page, IBV_ACCESS_LOCAL_WRITE));
+    OBJECT_OF(other, mr, ibv_reg_mr(other, page, sizeof page, IBV_ACCESS_LOCAL_WRITE));
     call("dealloc_pd in use");
-    DESTROY(other, ibv_dealloc_pd(other));
+    DESTROY_IN_USE(mr, other, ibv_dealloc_pd(other));
     call("dereg_mr in the second PD");
     DESTROY(mr, ibv_dereg_mr(mr));
     call("dealloc_pd second");
@@ -176,17 +176,18 @@ void calls_dm(void)
         return;
     struct ibv_mr *mr;
     call("reg_dm_mr");
-    OBJECT(mr, ibv_reg_dm_mr(pd, dm, 64, 128, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ZERO_BASED));
+    OBJECT_OF(dm, mr, ibv_reg_dm_mr(pd, dm, 64, 128, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ZERO_BASED));
     call("free_dm in use");
-    DESTROY(dm, ibv_free_dm(dm));
+    DESTROY_IN_USE(mr, dm, ibv_free_dm(dm));
     call("dereg_mr of device memory");
     DESTROY(mr, ibv_dereg_mr(mr));
     call("reg_dm_mr optional access");
-    OBJECT(mr, ibv_reg_dm_mr(pd, dm, 0, 4096,
-                             IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_RELAXED_ORDERING));
+    OBJECT_OF(dm, mr,
+              ibv_reg_dm_mr(pd, dm, 0, 4096,
+                            IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_RELAXED_ORDERING));
     CLEAN(mr, ibv_dereg_mr(mr));
     call("reg_dm_mr without zero based");
-    OBJECT(mr, ibv_reg_dm_mr(pd, dm, 0, 4096, IBV_ACCESS_LOCAL_WRITE));
+    OBJECT_OF(dm, mr, ibv_reg_dm_mr(pd, dm, 0, 4096, IBV_ACCESS_LOCAL_WRITE));
     CLEAN(mr, ibv_dereg_mr(mr));
     call("free_dm");
     DESTROY(dm, ibv_free_dm(dm));

@@ -47,9 +47,9 @@ static void create_calls(void)
     call("create_qp with an SRQ");
     OBJECT(qp, ibv_create_qp(pd, &attr));
     call("destroy_srq of a QP");
-    DESTROY(srq, ibv_destroy_srq(srq));
+    DESTROY_IN_USE(qp, srq, ibv_destroy_srq(srq));
     call("destroy_cq of a QP");
-    DESTROY(cq, ibv_destroy_cq(cq));
+    DESTROY_IN_USE(qp, cq, ibv_destroy_cq(cq));
     call("destroy_qp with an SRQ");
     DESTROY(qp, ibv_destroy_qp(qp));
     CLEAN(srq, ibv_destroy_srq(srq));
@@ -115,7 +115,7 @@ static void create_ex_calls(void)
             call("open_qp unknown comp_mask");
             OBJECT(shared, ibv_open_qp(context, &open_attr));
             call("close_xrcd in use");
-            DESTROY(xrcd, ibv_close_xrcd(xrcd));
+            DESTROY_IN_USE(qp, xrcd, ibv_close_xrcd(xrcd));
         }
         call("destroy_qp extended %s", cases[i].label);
         DESTROY(qp, ibv_destroy_qp(qp));
@@ -145,7 +145,7 @@ static void rss_calls(void)
     call("create_qp_ex spread over work queues");
     OBJECT(qp, ibv_create_qp_ex(context, &attr));
     call("destroy_rwq_ind_table in use");
-    DESTROY(table, ibv_destroy_rwq_ind_table(table));
+    DESTROY_IN_USE(qp, table, ibv_destroy_rwq_ind_table(table));
     call("destroy_qp spread over work queues");
     DESTROY(qp, ibv_destroy_qp(qp));
     CLEAN(table, ibv_destroy_rwq_ind_table(table));

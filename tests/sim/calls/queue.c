@@ -105,7 +105,7 @@ void calls_event(void)
     OBJECT(cq, ibv_create_cq(context, 10, page, channel, 0));
     field("refcnt", (uint64_t)channel->refcnt);
     call("destroy_comp_channel in use");
-    DESTROY(channel, ibv_destroy_comp_channel(channel));
+    DESTROY_IN_USE(cq, channel, ibv_destroy_comp_channel(channel));
     fcntl(channel->fd, F_SETFL, fcntl(channel->fd, F_GETFL) | O_NONBLOCK);
     struct ibv_cq *event_cq = NULL;
     void *event_context = NULL;
@@ -271,7 +271,7 @@ void calls_wq(void)
             call("create_rwq_ind_table 2^%u", log);
             OBJECT(table, ibv_create_rwq_ind_table(context, &table_attr));
             call("destroy_wq in a table of 2^%u", log);
-            DESTROY(wq, ibv_destroy_wq(wq));
+            DESTROY_IN_USE(table, wq, ibv_destroy_wq(wq));
             call("destroy_rwq_ind_table 2^%u", log);
             DESTROY(table, ibv_destroy_rwq_ind_table(table));
         }
@@ -280,7 +280,7 @@ void calls_wq(void)
         call("create_rwq_ind_table unknown comp_mask");
         OBJECT(table, ibv_create_rwq_ind_table(context, &wrong));
         call("destroy_cq of a work queue");
-        DESTROY(cq, ibv_destroy_cq(cq));
+        DESTROY_IN_USE(wq, cq, ibv_destroy_cq(cq));
         call("destroy_wq");
         DESTROY(wq, ibv_destroy_wq(wq));
     }

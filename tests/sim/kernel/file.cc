@@ -191,6 +191,7 @@ void File::write_range(uint64_t offset, const void *bytes, size_t size)
 
 bool File::is_range(uint64_t offset, uint64_t size)
 {
+    const FileLock guard(*this);
     return offset < state_->next_offset && size <= state_->next_offset - offset;
 }
 
