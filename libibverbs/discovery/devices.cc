@@ -28,6 +28,8 @@ bool is_older(const verbs_sysfs_dev &left, const verbs_sysfs_dev &right)
 
 void read_time_created(const char *dev_root, verbs_sysfs_dev &device)
 {
+    if (device.time_created.tv_sec != 0)
+        return;
     ErrnoGuard keep;
     char path[PATH_MAX];
     struct stat node;
@@ -56,7 +58,7 @@ Result<DeviceChain> discover_devices(const Sources &sources)
 {
     const char *sysfs = sources.sysfs_root != nullptr ? sources.sysfs_root : sysfs_root();
     if (sources.netlink) {
-        Result<DeviceChain> found = netlink_devices();
+        Result<DeviceChain> found = netlink_devices(sources.known, sources.dev_root);
         if (found)
             return complete(std::move(*found), sysfs, sources.dev_root);
         log(LogLevel::kDebug, "RDMA netlink does not list devices (%s); asking %s",

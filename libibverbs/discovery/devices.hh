@@ -37,11 +37,19 @@ private:
     verbs_sysfs_dev *first_ = nullptr;
 };
 
+/// Devices of an earlier discovery.
+struct KnownDevices {
+    /// The one with the kernel's index and the name of `listed`, or null.
+    const verbs_sysfs_dev *(*find)(const void *table, const verbs_sysfs_dev &listed) = nullptr;
+    const void *table = nullptr;
+};
+
 /// Where to look. Tests point these at trees of their own.
 struct Sources {
     const char *sysfs_root = nullptr;  ///< null: discovery::sysfs_root()
     const char *dev_root = "/dev";
     bool netlink = true;
+    KnownDevices known = {};  ///< need not be asked for again, as long as their nodes are the same
 };
 
 /// The devices of this network namespace that have a uverbs interface: from RDMA netlink where the kernel

@@ -11,6 +11,8 @@ namespace verbs::discovery {
 /// the fields that netlink_message.hh names. Errors: those of the socket (EPROTONOSUPPORT: no RDMA, or this
 /// network namespace has none; EPERM: forbidden), those that the kernel answers (EINVAL: it is too old for
 /// one of the commands), ENOMEM.
-Result<DeviceChain> netlink_devices();
+///
+/// What `known` says of a device is taken over without asking, if its node below `dev_root` is the one that it was.
+Result<DeviceChain> netlink_devices(const KnownDevices &known, const char *dev_root);
 
 }  // namespace verbs::discovery

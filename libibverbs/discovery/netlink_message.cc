@@ -2,18 +2,82 @@
 // Answers of RDMA netlink, taken apart.
 #include "discovery/netlink_message.hh"
 
+#include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
 
 #include <cstring>
 #include <optional>
 
-#include "base/netlink_attributes.hh"
 #include "discovery/node_type.hh"
 
 namespace verbs::discovery {
+namespace {
+
+/// The attributes of a message. Each lookup walks them: messages have a dozen.
+class Attributes {
+public:
+    static std::optional<Attributes> of(std::span<const std::byte> message)
+    {
+        nlmsghdr header;
+        if (message.size() < sizeof header)
+            return std::nullopt;
+        memcpy(&header, message.data(), sizeof header);
+        if (header.nlmsg_len < sizeof header || header.nlmsg_len > message.size())
+            return std::nullopt;
+        return Attributes(message.subspan(NLMSG_HDRLEN, header.nlmsg_len - NLMSG_HDRLEN));
+    }
+
+    template <class T>
+    std::optional<T> number(uint16_t type) const
+    {
+        std::span<const std::byte> found = find(type);
+        T value;
+        if (found.size() < sizeof value)
+            return std::nullopt;
+        memcpy(&value, found.data(), sizeof value);
+        return value;
+    }
+
+    /// Copies a name that is a single component of a path.
+    bool name(uint16_t type, std::span<char> out) const
+    {
+        std::span<const std::byte> found = find(type);
+        if (found.empty())
+            return false;
+        size_t length = strnlen(reinterpret_cast<const char *>(found.data()), found.size());
+        if (length == 0 || length >= out.size() || memchr(found.data(), '/', length) != nullptr)
+            return false;
+        memcpy(out.data(), found.data(), length);
+        out[length] = '\0';
+        return out[0] != '.';
+    }
+
+private:
+    explicit Attributes(std::span<const std::byte> payload) : payload_(payload) {}
+
+    std::span<const std::byte> find(uint16_t type) const
+    {
+        for (std::span<const std::byte> rest = payload_; rest.size() >= sizeof(nlattr);) {
+            nlattr attribute;
+            memcpy(&attribute, rest.data(), sizeof attribute);
+            if (attribute.nla_len < NLA_HDRLEN || attribute.nla_len > rest.size())
+                break;
+            if ((attribute.nla_type & NLA_TYPE_MASK) == type)
+                return rest.subspan(NLA_HDRLEN, attribute.nla_len - static_cast<size_t>(NLA_HDRLEN));
+            size_t step = NLA_ALIGN(static_cast<size_t>(attribute.nla_len));
+            rest = rest.subspan(step < rest.size() ? step : rest.size());
+        }
+        return {};
+    }
+
+    std::span<const std::byte> payload_;
+};
+
+}  // namespace
+
 Status parse_device(std::span<const std::byte> message, verbs_sysfs_dev &device)
 {
-    std::optional<NetlinkAttributes> attributes = NetlinkAttributes::of(message);
+    std::optional<Attributes> attributes = Attributes::of(message);
     if (!attributes)
         return EBADMSG;
     char name[sizeof device.ibdev_name];
@@ -36,7 +100,7 @@ Status parse_device(std::span<const std::byte> message, verbs_sysfs_dev &device)
 
 Status parse_character_device(std::span<const std::byte> message, verbs_sysfs_dev &device)
 {
-    std::optional<NetlinkAttributes> attributes = NetlinkAttributes::of(message);
+    std::optional<Attributes> attributes = Attributes::of(message);
     if (!attributes)
         return EBADMSG;
     char name[sizeof device.sysfs_name];

@@ -132,6 +132,15 @@ verbs_device *DeviceTable::take(const verbs_sysfs_dev &same)
     return nullptr;
 }
 
+const verbs_sysfs_dev *DeviceTable::find(const verbs_sysfs_dev &listed) const
+{
+    for (const verbs_device *known = first_; known != nullptr; known = next_of(*known))
+        if (known->sysfs->ibdev_idx == listed.ibdev_idx &&
+            strcmp(known->sysfs->ibdev_name, listed.ibdev_name) == 0)
+            return known->sysfs;
+    return nullptr;
+}
+
 bool DeviceTable::is_known(const verbs_sysfs_dev &device) const
 {
     for (const verbs_device *known = first_; known != nullptr; known = next_of(*known))

@@ -25,6 +25,9 @@ public:
     Status start(const Places &places);
     bool is_started() const { return started_; }
 
+    /// The device with the index and the name of `listed`, as it was at the last refresh; or null.
+    const verbs_sysfs_dev *find(const verbs_sysfs_dev &listed) const;
+
     /// A provider that is to be loaded before a refresh with `found`, since a device may need it; or null.
     NamedProvider *wanted(discovery::DeviceChain &found) const;
 

@@ -35,7 +35,14 @@ namespace {
 /// What is there now, and a table that knows the configuration.
 Status discover(discovery::DeviceChain &found)
 {
-    Result<discovery::DeviceChain> devices = discovery::discover_devices();
+    discovery::KnownDevices known;
+    if (table != nullptr)
+        known = {.find =
+                     [](const void *devices, const verbs_sysfs_dev &listed) {
+                         return static_cast<const DeviceTable *>(devices)->find(listed);
+                     },
+                 .table = table};
+    Result<discovery::DeviceChain> devices = discovery::discover_devices({.known = known});
     if (!devices)
         return devices.status();
     found = std::move(*devices);
