@@ -156,8 +156,9 @@ static void extended_srq_calls(void)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ibv_srq_init_attr_ex attr = cases[i].attr;
-        if ((attr.comp_mask & IBV_SRQ_INIT_ATTR_XRCD) != 0 && xrcd == NULL)
-            continue; /* the stock library looks into it */
+        if (((attr.comp_mask & IBV_SRQ_INIT_ATTR_XRCD) != 0 && xrcd == NULL) ||
+            ((attr.comp_mask & IBV_SRQ_INIT_ATTR_CQ) != 0 && cq == NULL))
+            continue; /* the stock library looks into them */
         attr.attr = (struct ibv_srq_attr){.max_wr = 8, .max_sge = 2};
         struct ibv_srq *srq;
         call("create_srq_ex %s", cases[i].label);
