@@ -57,12 +57,4 @@ Status Channel::ask_for(Method method)
     return ioctl(nothing);
 }
 
-Status Channel::write(const void *command, size_t size) const
-{
-    ssize_t written = calls_->write(fd_, command, size);
-    if (written < 0)
-        return Status::from_errno();
-    return static_cast<size_t>(written) == size ? Status() : Status(EIO);
-}
-
 }  // namespace verbs::uverbs

@@ -53,7 +53,13 @@ public:
     Status ioctl(ib_uverbs_ioctl_hdr &header, Method method);
 
     /// Issues one write command, a whole number of bytes or nothing.
-    Status write(const void *command, size_t size) const;
+    Status write(const void *command, size_t size) const
+    {
+        ssize_t written = calls_->write(fd_, command, size);
+        if (written == static_cast<ssize_t>(size)) [[likely]]
+            return {};
+        return written < 0 ? Status::from_errno() : Status(EIO);
+    }
 
     /// Whether `status` of an ioctl says that the interface, not the request, is what the kernel does not know.
     static bool is_refusal(Status status)

@@ -72,8 +72,8 @@ void fill(ib_uverbs_send_wr &to, const ibv_send_wr &wr, ibv_qp_type type)
 
 /// The command is the fixed request, the work requests, and then the scatter/gather lists of all of them.
 template <class KernelRequest, class Request, class WorkRequest>
-Status post(Channel &channel, ib_uverbs_write_cmds command, Request request, ibv_qp_type type,
-            WorkRequest *wr, WorkRequest **bad_wr)
+[[gnu::noinline]] Status post(Channel &channel, ib_uverbs_write_cmds command, Request request,
+                              ibv_qp_type type, WorkRequest *wr, WorkRequest **bad_wr)
 {
     Result<ListSize> count = size_of(wr, bad_wr);
     if (!count)
@@ -114,11 +114,40 @@ Status post(Channel &channel, ib_uverbs_write_cmds command, Request request, ibv
     return status;
 }
 
+/// What a post of nothing asks for: that the driver looks at a queue that it shares with the process. Such drivers get it
+/// with every post.
+[[gnu::noinline]] Status ring_doorbell(Channel &channel, uint32_t qp_handle, ibv_send_wr **bad_wr)
+{
+    ib_uverbs_post_send_resp response = {};
+    struct {
+        ib_uverbs_cmd_hdr header;
+        ib_uverbs_post_send request;
+    } command = {};
+    command.header = {.command = IB_USER_VERBS_CMD_POST_SEND,
+                      .in_words = sizeof command / 4,
+                      .out_words = sizeof response / 4};
+    command.request.response = reinterpret_cast<uintptr_t>(&response);
+    command.request.qp_handle = qp_handle;
+    command.request.wqe_size = sizeof(ib_uverbs_send_wr);
+    Status status = channel.write(&command, sizeof command);
+    if (status) [[likely]]
+        return status;
+    command.request.response = 0;  // the ioctl has a place of its own for it
+    status = execute_instead_of_write(channel, status,
+                                      {IB_USER_VERBS_CMD_POST_SEND, &command.request, sizeof command.request,
+                                       &response, sizeof response, true});
+    if (!status)
+        *bad_wr = nullptr;
+    return status;
+}
+
 }  // namespace
 
 Status post_send(Channel &channel, uint32_t qp_handle, ibv_qp_type type, ibv_send_wr *wr,
                  ibv_send_wr **bad_wr)
 {
+    if (wr == nullptr)
+        return ring_doorbell(channel, qp_handle, bad_wr);
     ib_uverbs_post_send request = {};
     request.qp_handle = qp_handle;
     return post<ib_uverbs_send_wr>(channel, IB_USER_VERBS_CMD_POST_SEND, request, type, wr, bad_wr);

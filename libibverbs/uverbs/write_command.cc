@@ -75,7 +75,11 @@ Status Invocation::issue(Channel &channel, const DriverData &driver)
 
 Status execute_on_data_path(Channel &channel, const WriteCommand &command)
 {
-    Status status = execute_by_write(channel, command, {});
+    return execute_instead_of_write(channel, execute_by_write(channel, command, {}), command);
+}
+
+Status execute_instead_of_write(Channel &channel, Status status, const WriteCommand &command)
+{
     bool refused = status.error() == EACCES || status.error() == ENOSYS;
     if (!refused || !channel.offers(kInvokeWrite))
         return status;

@@ -33,6 +33,10 @@ Status execute_by_write(Channel &channel, const WriteCommand &command, const Dri
 /// whose credentials changed since it opened the device (EACCES): then through the ioctl.
 Status execute_on_data_path(Channel &channel, const WriteCommand &command);
 
+/// The second half of that, for who has issued the command through write with this result: a result that is no refusal is
+/// the command's.
+Status execute_instead_of_write(Channel &channel, Status status, const WriteCommand &command);
+
 inline constexpr Method kInvokeWrite = {UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE};
 
 /// The ioctl that invokes a write command. Most control verbs are one of these: all that is known about a command when it

@@ -2,6 +2,10 @@
 // Completion queues: create, resize, destroy, and polling with ibv_poll_cq.
 #include "cq.hh"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
 #include "common/extended.hh"
 #include "common/memory.hh"
 #include "context.hh"
@@ -11,6 +15,20 @@ namespace {
 
 /// What a completion of rxe can tell.
 constexpr uint64_t kWcFields = IBV_WC_STANDARD_FLAGS;
+
+static_assert(sizeof(ibv_wc) == sizeof(ib_uverbs_wc) &&
+              offsetof(ibv_wc, status) == offsetof(ib_uverbs_wc, status) &&
+              offsetof(ibv_wc, opcode) == offsetof(ib_uverbs_wc, opcode) &&
+              offsetof(ibv_wc, vendor_err) == offsetof(ib_uverbs_wc, vendor_err) &&
+              offsetof(ibv_wc, byte_len) == offsetof(ib_uverbs_wc, byte_len) &&
+              offsetof(ibv_wc, imm_data) == offsetof(ib_uverbs_wc, ex) &&
+              offsetof(ibv_wc, qp_num) == offsetof(ib_uverbs_wc, qp_num) &&
+              offsetof(ibv_wc, src_qp) == offsetof(ib_uverbs_wc, src_qp) &&
+              offsetof(ibv_wc, wc_flags) == offsetof(ib_uverbs_wc, wc_flags) &&
+              offsetof(ibv_wc, pkey_index) == offsetof(ib_uverbs_wc, pkey_index) &&
+              offsetof(ibv_wc, slid) == offsetof(ib_uverbs_wc, slid) &&
+              offsetof(ibv_wc, sl) == offsetof(ib_uverbs_wc, sl) &&
+              offsetof(ibv_wc, dlid_path_bits) == offsetof(ib_uverbs_wc, dlid_path_bits));
 
 /// The end of both ways to create a CQ: maps the ring of the one that the kernel made, or destroys it.
 int ring_init(Cq &cq, const mminfo &info, bool single_threaded)
@@ -89,43 +107,24 @@ int cq_destroy(ibv_cq *ibcq)
     return 0;
 }
 
-unsigned int wc_flags(const ib_uverbs_wc &wc)
-{
-    // The kernel's values, which its uverbs interface does not name. It and verbs.h differ in the third: rxe checks
-    // no IP checksum, so that bit of the kernel never means one.
-    constexpr uint32_t kKernelWithInvalidate = 1 << 2;
-    unsigned int flags = wc.wc_flags & ~kKernelWithInvalidate;
-    if ((wc.wc_flags & kKernelWithInvalidate) != 0)
-        flags |= IBV_WC_WITH_INV;
-    return flags;
-}
-
 int cq_poll(ibv_cq *ibcq, int num_entries, ibv_wc *wc)
 {
     Cq *cq = to_cq(ibcq);
     common::Locked locked(cq->lock);
-    uint32_t index = cq->ring.consumer();
-    int count = 0;
-    for (; count < num_entries && !cq->ring.empty(index); ++count, ++wc) {
-        const ib_uverbs_wc &entry = *cq->ring.at(index);
-        *wc = ibv_wc{};
-        wc->wr_id = entry.wr_id;
-        wc->status = static_cast<ibv_wc_status>(entry.status);
-        wc->opcode = static_cast<ibv_wc_opcode>(entry.opcode);
-        wc->vendor_err = entry.vendor_err;
-        wc->byte_len = entry.byte_len;
-        wc->imm_data = entry.ex.imm_data;  // or the invalidated rkey, which shares its place on both sides
-        wc->qp_num = entry.qp_num;
-        wc->src_qp = entry.src_qp;
-        wc->wc_flags = wc_flags(entry);
-        wc->pkey_index = entry.pkey_index;
-        wc->slid = entry.slid;
-        wc->sl = entry.sl;
-        wc->dlid_path_bits = entry.dlid_path_bits;
-        index = cq->ring.next(index);
+    // A copy: what is stored to the program's memory cannot change it, so it stays in registers.
+    Queue<ib_uverbs_wc> ring = cq->ring;
+    uint32_t index = ring.consumer();
+    const int count = std::min(num_entries, static_cast<int>(ring.available(index)));
+    if (count <= 0)
+        return 0;
+    for (const ibv_wc *const end = wc + count; wc != end; ++wc) {
+        // All but the flags has the same values and places on both sides.
+        std::memcpy(wc, ring.at(index), sizeof *wc);
+        if ((wc->wc_flags & kKernelWithInvalidate) != 0) [[unlikely]]
+            wc->wc_flags = wc_flags(wc->wc_flags);
+        index = ring.next(index);
     }
-    if (count != 0)
-        cq->ring.retire(index);
+    ring.retire(index);
     return count;
 }
 

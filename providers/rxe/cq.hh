@@ -31,8 +31,17 @@ inline Cq *to_cq(ibv_cq_ex *cq)
     return reinterpret_cast<Cq *>(cq);
 }
 
+// The kernel's values of wc_flags, which its uverbs interface does not name, and those of verbs.h differ in the third: rxe
+// checks no IP checksum, so that bit of the kernel never means one.
+constexpr unsigned int kKernelWithInvalidate = 1 << 2;
+
 /// The wc_flags of verbs.h for those of the kernel.
-unsigned int wc_flags(const ib_uverbs_wc &wc);
+inline unsigned int wc_flags(unsigned int kernel_flags)
+{
+    return (kernel_flags & kKernelWithInvalidate) != 0
+               ? (kernel_flags & ~kKernelWithInvalidate) | IBV_WC_WITH_INV
+               : kernel_flags;
+}
 
 ibv_cq *cq_create(ibv_context *context, int cqe, ibv_comp_channel *channel, int comp_vector);
 ibv_cq_ex *cq_create_ex(ibv_context *context, ibv_cq_init_attr_ex *attr);

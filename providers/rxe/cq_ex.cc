@@ -5,27 +5,29 @@
 namespace rxe {
 namespace {
 
-/// Makes the next completion the current one; ENOENT if there is none.
-int advance(Cq &cq)
+using Ring = Queue<ib_uverbs_wc>;
+
+/// Makes the completion at `index` the current one; ENOENT if there is none. `ring` is a copy of the queue's, which stays in
+/// registers.
+[[gnu::always_inline]] inline int advance(Cq &cq, const Ring ring, uint32_t index)
 {
-    const uint32_t index = cq.ring.consumer();
-    if (cq.ring.empty(index)) {
+    if (ring.empty(index)) [[unlikely]] {
         cq.current = nullptr;
         return ENOENT;
     }
-    cq.current = cq.ring.at(index);
-    cq.verbs.cq_ex.wr_id = cq.current->wr_id;
-    cq.verbs.cq_ex.status = static_cast<ibv_wc_status>(cq.current->status);
+    const ib_uverbs_wc *const current = ring.at(index);
+    cq.current = current;
+    cq.verbs.cq_ex.wr_id = current->wr_id;
+    cq.verbs.cq_ex.status = static_cast<ibv_wc_status>(current->status);
     return 0;
 }
 
-/// Gives the current completion back to the driver, if there is one.
-void retire(Cq &cq)
+/// Gives the completion at `index` back to the driver; where the next one is.
+[[gnu::always_inline]] inline uint32_t retire(Ring ring, uint32_t index)
 {
-    if (cq.current == nullptr)
-        return;
-    cq.ring.retire(cq.ring.next(cq.ring.consumer()));
-    cq.current = nullptr;
+    index = ring.next(index);
+    ring.retire(index);
+    return index;
 }
 
 int start_poll(ibv_cq_ex *ibcq, ibv_poll_cq_attr *attr)
@@ -34,7 +36,7 @@ int start_poll(ibv_cq_ex *ibcq, ibv_poll_cq_attr *attr)
         return EINVAL;
     Cq &cq = *to_cq(ibcq);
     cq.lock.lock();
-    const int error = advance(cq);
+    const int error = advance(cq, cq.ring, cq.ring.consumer());
     if (error != 0)
         cq.lock.unlock();
     return error;
@@ -43,14 +45,19 @@ int start_poll(ibv_cq_ex *ibcq, ibv_poll_cq_attr *attr)
 int next_poll(ibv_cq_ex *ibcq)
 {
     Cq &cq = *to_cq(ibcq);
-    retire(cq);
-    return advance(cq);
+    const Ring ring = cq.ring;
+    uint32_t index = ring.consumer();
+    if (cq.current != nullptr) [[likely]]
+        index = retire(ring, index);
+    return advance(cq, ring, index);
 }
 
 void end_poll(ibv_cq_ex *ibcq)
 {
     Cq &cq = *to_cq(ibcq);
-    retire(cq);
+    if (cq.current != nullptr)
+        retire(cq.ring, cq.ring.consumer());
+    cq.current = nullptr;
     cq.lock.unlock();
 }
 
@@ -86,7 +93,7 @@ uint32_t read_src_qp(ibv_cq_ex *cq)
 
 unsigned int read_wc_flags(ibv_cq_ex *cq)
 {
-    return wc_flags(*to_cq(cq)->current);
+    return wc_flags(to_cq(cq)->current->wc_flags);
 }
 
 uint32_t read_slid(ibv_cq_ex *cq)

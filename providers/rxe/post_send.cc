@@ -114,11 +114,11 @@ bool qp_can_send(const Qp &qp)
     return qp.verbs.qp.state >= IBV_QPS_RTS;
 }
 
-int qp_ring_doorbell(Qp &qp, const SendQueue::Batch &batch)
+int qp_ring_doorbell(Qp &qp, SendQueue::Batch batch)
 {
     ibv_send_wr *ignored = nullptr;
     const int error = ibv_cmd_post_send(&qp.verbs.qp, nullptr, &ignored);
-    if (error == EINVAL) {
+    if (error == EINVAL) [[unlikely]] {
         // Left in the queue, it would be sent after requests that are posted later, once the QP can send.
         common::Locked locked(qp.sq.lock);
         qp.sq.batch_withdraw(batch);
@@ -143,7 +143,8 @@ int qp_post_send(ibv_qp *ibqp, ibv_send_wr *wr, ibv_send_wr **bad_wr)
         qp.sq.batch_start();
         for (; wr != nullptr; wr = wr->next) {
             error = post_one(qp.sq, *wr);
-            if (error != 0) {
+            if (error != 0) [[unlikely]] {
+                qp.sq.drop();
                 *bad_wr = wr;
                 break;
             }

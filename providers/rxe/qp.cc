@@ -98,6 +98,7 @@ ibv_qp *qp_create_ex(ibv_context *context, ibv_qp_init_attr_ex *attr)
     }
     qp->sq.datagram = attr->qp_type == IBV_QPT_UD;
     qp->sq.operations = operations;
+    qp->sq.checked = qp->sq.datagram ? operations : kAlignedOperations;
     if (extended) {
         qp_ex_init(qp->verbs.qp_ex);
         qp->verbs.comp_mask |= VERBS_QP_EX;

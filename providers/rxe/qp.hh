@@ -43,7 +43,7 @@ bool qp_can_send(const Qp &qp);
 /// Tells the driver of WQEs in the send queue; 0 or an errno value. EINVAL: the QP is in no state to send,
 /// contrary to what this process knows; the batch is not in the queue then. After other errors, such as those
 /// of a device that is gone, it stays there: the driver may be looking at it.
-int qp_ring_doorbell(Qp &qp, const SendQueue::Batch &batch);
+int qp_ring_doorbell(Qp &qp, SendQueue::Batch batch);
 
 /// Sets the functions with which programs post through an extended QP.
 void qp_ex_init(ibv_qp_ex &qp);

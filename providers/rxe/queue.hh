@@ -73,6 +73,9 @@ public:
     bool full(uint32_t producer) const { return next(producer) == load(ring_->consumer_index); }
     bool empty(uint32_t consumer) const { return consumer == load(ring_->producer_index); }
 
+    /// How many elements the process can take from `consumer` on.
+    uint32_t available(uint32_t consumer) const { return (load(ring_->producer_index) - consumer) & mask_; }
+
     T *at(uint32_t index) const
     {
         return reinterpret_cast<T *>(ring_->data + (static_cast<size_t>(index & mask_) << element_shift_));

@@ -28,11 +28,10 @@ int RecvQueue::post(ibv_recv_wr *wr, ibv_recv_wr **bad_wr)
         std::memset(wqe, 0, sizeof(*wqe));
         wqe->wr_id = wr->wr_id;
         // No message is longer than 2 GiB; buffers that offer more than the field can say offer all of it.
-        const uint64_t length = std::min<uint64_t>(sge_length(wr->sg_list, count), UINT32_MAX);
+        const uint64_t length = std::min<uint64_t>(sge_copy(wqe->dma, wr->sg_list, count), UINT32_MAX);
         wqe->dma.length = static_cast<uint32_t>(length);
         wqe->dma.resid = static_cast<uint32_t>(length);
         wqe->dma.num_sge = count;
-        sge_copy(wqe->dma, wr->sg_list, count);
         index = ring.next(index);
     }
     ring.publish(index);

@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "ah.hh"
-#include "sge.hh"
 
 namespace rxe {
 namespace {
@@ -22,12 +21,6 @@ constexpr uint32_t kAtomicSize = 8;
 char *payload(rxe_send_wqe &wqe)
 {
     return reinterpret_cast<char *>(&wqe + 1);
-}
-
-void set_length(rxe_send_wqe &wqe, uint32_t length)
-{
-    wqe.dma.length = length;
-    wqe.dma.resid = length;
 }
 
 }  // namespace
@@ -53,51 +46,12 @@ uint32_t operations_of(ibv_qp_type type, uint64_t capabilities)
     }
 }
 
-void SendQueue::batch_start()
-{
-    wqe = nullptr;
-    tail = ring.producer();
-    tail_ssn = ssn;
-    error = 0;
-}
-
-SendQueue::Batch SendQueue::batch_publish()
-{
-    const Batch batch{.start = ring.producer(), .end = tail, .ssn = ssn};
-    ssn = tail_ssn;
-    ring.publish(tail);
-    return batch;
-}
-
 void SendQueue::batch_withdraw(const Batch &batch)
 {
     if (ring.producer() != batch.end)
         return;
     ssn = batch.ssn;
     ring.publish(batch.start);
-}
-
-int SendQueue::start(uint64_t wr_id, uint32_t opcode, uint32_t send_flags)
-{
-    wqe = nullptr;
-    if ((operations & operation(opcode)) == 0)
-        return EINVAL;
-    if (ring.full(tail))
-        return ENOMEM;
-    wqe = ring.at(tail);
-    std::memset(wqe, 0, sizeof(*wqe));
-    wqe->wr.wr_id = wr_id;
-    wqe->wr.opcode = opcode;
-    wqe->wr.send_flags = send_flags & ~IBV_SEND_INLINE;  // inline_start() sets it
-    wqe->ssn = tail_ssn;
-    return 0;
-}
-
-void SendQueue::set_rdma(uint64_t remote_addr, uint32_t rkey) const
-{
-    wqe->iova = remote_addr;
-    wqe->wr.wr.rdma.remote_addr = remote_addr;
-    wqe->wr.wr.rdma.rkey = rkey;
 }
 
 void SendQueue::set_atomic(uint64_t remote_addr, uint32_t rkey, uint64_t compare_add, uint64_t swap) const
@@ -149,20 +103,6 @@ void SendQueue::set_ud(const ibv_ah *ah, uint32_t remote_qpn, uint32_t remote_qk
         wqe->wr.wr.ud.av = to_ah(ah)->vector;
 }
 
-bool SendQueue::set_sges(const ibv_sge *list, size_t count) const
-{
-    if (count > max_sge)
-        return false;
-    const uint64_t length = sge_length(list, static_cast<uint32_t>(count));
-    if (length > UINT32_MAX)
-        return false;
-    wqe->wr.send_flags &= ~uint32_t{IBV_SEND_INLINE};
-    wqe->dma.num_sge = static_cast<uint32_t>(count);
-    set_length(*wqe, static_cast<uint32_t>(length));
-    sge_copy(wqe->dma, list, static_cast<uint32_t>(count));
-    return true;
-}
-
 void SendQueue::inline_start() const
 {
     wqe->wr.send_flags |= IBV_SEND_INLINE;
@@ -181,21 +121,15 @@ bool SendQueue::inline_append(const void *data, size_t length) const
     return true;
 }
 
-int SendQueue::finish()
+bool SendQueue::is_whole() const
 {
-    const uint32_t op = operation(wqe->wr.opcode);
     // IBTA 9.4.5: eight bytes, aligned.
     if ((op & kAtomicOperations) != 0 && (wqe->dma.length < kAtomicSize || wqe->iova % kAtomicSize != 0))
-        return EINVAL;
+        return false;
     if (op == operation(IBV_WR_ATOMIC_WRITE) &&
         (wqe->dma.length != kAtomicSize || wqe->iova % kAtomicSize != 0))
-        return EINVAL;
-    if (datagram && wqe->wr.wr.ud.ah_num == 0 && wqe->wr.wr.ud.av.network_type == 0)
-        return EINVAL;
-    wqe = nullptr;
-    tail = ring.next(tail);
-    ++tail_ssn;
-    return 0;
+        return false;
+    return !datagram || wqe->wr.wr.ud.ah_num != 0 || wqe->wr.wr.ud.av.network_type != 0;
 }
 
 }  // namespace rxe

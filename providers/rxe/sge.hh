@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 namespace rxe {
 
@@ -15,19 +14,17 @@ static_assert(sizeof(ibv_sge) == sizeof(rxe_sge) && offsetof(ibv_sge, addr) == o
               offsetof(ibv_sge, length) == offsetof(rxe_sge, length) &&
               offsetof(ibv_sge, lkey) == offsetof(rxe_sge, lkey));
 
-inline uint64_t sge_length(const ibv_sge *list, uint32_t count)
+/// Puts a list behind the DMA state that ends a WQE, and gives the length of what it describes; the ring's elements have room
+/// for as many as the queue allows.
+inline uint64_t sge_copy(rxe_dma_info &dma, const ibv_sge *list, uint32_t count)
 {
+    auto *to = reinterpret_cast<ibv_sge *>(&dma + 1);
     uint64_t length = 0;
-    for (uint32_t i = 0; i < count; ++i)
+    for (uint32_t i = 0; i < count; ++i) {
+        to[i] = list[i];
         length += list[i].length;
+    }
     return length;
-}
-
-/// Puts a list behind the DMA state that ends a WQE; the ring's elements have room for as many as the queue allows.
-inline void sge_copy(rxe_dma_info &dma, const ibv_sge *list, uint32_t count)
-{
-    if (count != 0)
-        std::memcpy(reinterpret_cast<char *>(&dma + 1), list, count * sizeof(rxe_sge));
 }
 
 }  // namespace rxe

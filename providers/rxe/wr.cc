@@ -6,24 +6,22 @@ namespace rxe {
 namespace {
 
 /// The first error of a batch decides it; ibv_wr_complete tells.
-void fail(SendQueue &sq, int error)
+[[gnu::cold]] void fail(SendQueue &sq, int error)
 {
     if (sq.error == 0)
         sq.error = error;
-    sq.wqe = nullptr;
+    sq.op = 0;
 }
 
-void finish(SendQueue &sq)
+[[gnu::always_inline]] inline void finish(SendQueue &sq)
 {
-    if (sq.wqe == nullptr)
-        return;
     const int error = sq.finish();
-    if (error != 0)
+    if (error != 0) [[unlikely]]
         fail(sq, error);
 }
 
 /// Starts the next WQE of the batch; null if it or an earlier one failed.
-SendQueue *start(ibv_qp_ex *qp, ibv_wr_opcode opcode)
+[[gnu::always_inline]] inline SendQueue *start(ibv_qp_ex *qp, ibv_wr_opcode opcode)
 {
     SendQueue &sq = to_qp(qp)->sq;
     finish(sq);
@@ -37,12 +35,13 @@ SendQueue *start(ibv_qp_ex *qp, ibv_wr_opcode opcode)
 }
 
 /// The queue, if its current WQE is of one of the operations; a setter for another one fails the batch.
-SendQueue *current(ibv_qp_ex *qp, uint32_t operations)
+[[gnu::always_inline]] inline SendQueue *current(ibv_qp_ex *qp, uint32_t operations)
 {
     SendQueue &sq = to_qp(qp)->sq;
-    if (sq.error == 0 && (sq.wqe == nullptr || (operations & operation(sq.wqe->wr.opcode)) == 0))
-        fail(sq, EINVAL);
-    return sq.error == 0 ? &sq : nullptr;
+    if ((operations & sq.op) != 0) [[likely]]
+        return &sq;
+    fail(sq, EINVAL);
+    return nullptr;
 }
 
 void wr_send(ibv_qp_ex *qp)
@@ -155,8 +154,9 @@ void wr_set_sge_list(ibv_qp_ex *qp, size_t num_sge, const ibv_sge *sg_list)
 
 void wr_set_sge(ibv_qp_ex *qp, uint32_t lkey, uint64_t addr, uint32_t length)
 {
-    const ibv_sge sge{.addr = addr, .length = length, .lkey = lkey};
-    wr_set_sge_list(qp, 1, &sge);
+    SendQueue *sq = current(qp, kSgeOperations);
+    if (sq != nullptr && !sq->set_sge(lkey, addr, length))
+        fail(*sq, ENOSPC);
 }
 
 void wr_set_inline_data_list(ibv_qp_ex *qp, size_t num_buf, const ibv_data_buf *buf_list)

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "rxe/context.hh"
 
@@ -157,6 +158,13 @@ std::string words(const uint8_t *memory, size_t size)
             text += line;
     }
     return text;
+}
+
+std::string connected_words(const uint8_t *wqe, size_t size)
+{
+    std::vector<uint8_t> copy(wqe, wqe + size);
+    std::fill_n(copy.begin() + offsetof(rxe_send_wqe, wr.wr.ud.av), sizeof(rxe_av), uint8_t{0});
+    return words(copy.data(), copy.size());
 }
 
 std::string words(std::initializer_list<Word> list)

@@ -101,6 +101,8 @@ struct Word {
 
 /// Memory of a WQE with these words and zeros elsewhere, as text that a failing test can show line by line.
 std::string words(const uint8_t *memory, size_t size);
+/// The same of a send WQE of a connected QP, as if the place of its address vector were zero: there nobody writes or reads.
+std::string connected_words(const uint8_t *wqe, size_t size);
 std::string words(std::initializer_list<Word> list);
 
 }  // namespace rxe::test

@@ -265,7 +265,8 @@ protected:
         size_t size = sizeof(*send) + send->dma.num_sge * sizeof(rxe_sge);
         if (send->dma.num_sge == 0 && send->wr.opcode != IBV_WR_FLUSH)
             size += send->dma.length;
-        return words(element, size);
+        return operations()[GetParam()].type == IBV_QPT_UD ? words(element, size)
+                                                           : connected_words(element, size);
     }
 };
 
