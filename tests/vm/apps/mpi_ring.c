@@ -18,7 +18,8 @@ int main(int argc, char **argv)
                 data[i] = i + round;
             if (rank == 0)
                 MPI_Send(data, count, MPI_INT, 1 % size, round, MPI_COMM_WORLD);
-            MPI_Recv(data, count, MPI_INT, (rank + size - 1) % size, round, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Recv(data, count, MPI_INT, (rank + size - 1) % size, round, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
             const int passed = rank == 0 ? size - 1 : rank - 1; /* processes that added one */
             for (int i = 0; i < count; ++i) {
                 wrong += data[i] != i + round + passed;

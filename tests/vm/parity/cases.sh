@@ -81,6 +81,8 @@ done
 rdmacm "Debian's plugin: rping" "rping -s -a $address -C 3 -v -S 100" "rping -c -a $address -C 3 -v -S 100"
 our_plugin=
 
+. "$here/cases_apps.sh"
+
 # Our tools beside Debian's, on a real device; tests/unit/tools has their command lines and many more devices.
 tool 'our ibv_devices' 0 ibv_devices
 for options in '' '-v' '-l' '-v -d rxe0 -i 1'; do

@@ -15,6 +15,8 @@ our_answer=
 our_status=
 # Debian's plugin of this name in place of our provider.
 our_plugin=
+# "all", or "statuses" where what programs print is theirs to choose.
+compare=all
 # How often a pair may try until both programs end as expected.
 attempts=1
 number=0
@@ -110,7 +112,10 @@ judge() {
         [[ -z $our_answer ]] || sed -E -s -i "$our_answer" stock/*.{out,err}
         [[ -z $our_status ]] || cp ours/status stock/status
     fi
-    diff -r -u -x 'loaded.*' stock ours >difference || why+=("the sides differ:" "$(<difference)")
+    local differs=(diff -r -u -x 'loaded.*')
+    [[ $compare == all ]] || differs+=(-x '*.out' -x '*.err')
+    "${differs[@]}" stock ours >difference || why+=("the sides differ:" "$(<difference)")
+    [[ $compare == all || ${#why[@]} == 0 ]] || why+=("$(tail -n 20 {stock,ours}/*.{out,err})")
     if ((${#why[@]})); then
         report 'not ok' "$name"
         printf '%s\n' "${why[@]}" | explain
