@@ -11,7 +11,7 @@ namespace verbs::uverbs {
 
 struct WqRequest {
     uint64_t user_handle;  ///< comes back in events
-    uint32_t type;  ///< enum ibv_wq_type
+    uint32_t type;         ///< enum ibv_wq_type
     uint32_t pd_handle;
     uint32_t cq_handle;
     uint32_t max_wr;
