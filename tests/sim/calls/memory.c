@@ -26,6 +26,10 @@ void calls_pd(void)
     struct ibv_parent_domain_init_attr parent = {.pd = pd};
     call("alloc_parent_domain");
     OBJECT(other, ibv_alloc_parent_domain(context, &parent));
+    call("dealloc_pd of a parent domain");
+    DESTROY(other, ibv_dealloc_pd(other));
+    call("dealloc_td");
+    DESTROY(td, ibv_dealloc_td(td));
 }
 
 static void mr_fields(const struct ibv_mr *mr)

@@ -122,7 +122,8 @@ done
 # Wrong input.
 # Our rxe imports what other processes have, and has thread domains; stock's has neither.
 our_answer='s/^(import_(mr|pd): NULL errno) EOPNOTSUPP/\1 ENOENT/; s/^(import_device own|alloc_td): .*/\1: object errno -/' \
-    same "the verbs' answers to right and wrong arguments" 0 "$helpers/answers"
+    our_answer=$(<"$here/calls_rxe.sed") same 'every verb, call by call' 0 "$build/tests/sim/calls/calls" rxe0
+same "the verbs' answers to right and wrong arguments" 0 "$helpers/answers"
 over_tcp 'a GID index of an empty entry' 1 'ibv_rc_pingpong -g 99'
 same 'a GID index outside the table' 1 ibv_rc_pingpong -g 99999
 same 'a port that the device does not have' 1 ibv_rc_pingpong -g 1 -i 2
