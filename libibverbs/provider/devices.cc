@@ -25,8 +25,9 @@ private:
 };
 
 pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
-DeviceTable
-    *table;  // guarded by table_lock; made at first need and never destroyed: contexts may outlive everything
+// Guarded by table_lock.
+DeviceTable *table;       // made at first need and never destroyed: contexts may outlive everything
+unsigned long refreshes;  // of the table so far
 
 }  // namespace
 
@@ -60,10 +61,12 @@ Status discover(discovery::DeviceChain &found)
 Result<DeviceArray> list_devices()
 {
     discovery::DeviceChain found;
+    unsigned long found_at = 0;
     {
         Lock lock(table_lock);
         if (Status status = discover(found); !status)
             return status;
+        found_at = refreshes;
     }
     // Plugins are loaded without the lock: their constructors, and whoever else holds the dynamic loader's lock right
     // now, may want to list devices.
@@ -73,9 +76,16 @@ Result<DeviceArray> list_devices()
         Lock lock(table_lock);
         if (wanted != nullptr)
             wanted->tried = true;
+        if (refreshes != found_at) {
+            // Who refreshed the table meanwhile has newer devices in it than those that were found here.
+            if (Status status = discover(found); !status)
+                return status;
+            found_at = refreshes;
+        }
         wanted = table->wanted(found);
         if (wanted != nullptr)
             continue;
+        ++refreshes;
         table->refresh(std::move(found));
         return table->array();
     }
