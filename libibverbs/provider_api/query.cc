@@ -125,6 +125,9 @@ VERBS_EXPORT int ibv_cmd_query_device_any(ibv_context *context, const ibv_query_
     fill(whole, kernel);
     // The answer to the plain query has no phys_port_cnt_ex; the count is the same.
     whole.phys_port_cnt_ex = kernel.base.phys_port_cnt;
+    // Programs of later releases find zeros behind what is known here.
+    if (attr_size > sizeof whole)
+        std::memset(attr + 1, 0, attr_size - sizeof whole);
     std::memcpy(attr, &whole, std::min(attr_size, sizeof whole));
     return 0;
 }

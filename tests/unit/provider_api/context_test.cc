@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 
+#include <cstring>
+
 #include "fake_context.hh"
 
 namespace verbs::test {
@@ -38,6 +40,17 @@ TEST_F(ContextTest, RefusesFilesThatOlderKernelsCannotTake)
     kernel.no_methods = true;
     EXPECT_CREATION_FAILS(get(&files), EOPNOTSUPP);
     EXPECT_EQ(context->async_fd, -1);
+}
+
+TEST_F(ContextTest, FillsMoreDeviceAttributesThanItKnowsWithZeros)
+{
+    struct {
+        ibv_device_attr_ex known;
+        char newer[64];
+    } attr;
+    memset(&attr, 0xab, sizeof attr);
+    ASSERT_EQ(ibv_cmd_query_device_any(context, nullptr, &attr.known, sizeof attr, nullptr, nullptr), 0);
+    EXPECT_EQ(std::string(attr.newer, sizeof attr.newer), std::string(sizeof attr.newer, '\0'));
 }
 
 TEST_F(ContextTest, TellsThePortsSpeedWhereTheKernelKnowsIt)
