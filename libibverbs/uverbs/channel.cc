@@ -40,7 +40,7 @@ Status Channel::learn(Status status, Method method)
             add(refused_, method);
             return status;
         }
-        if (asked.error() != EINVAL)
+        if (!asked && asked.error() != EINVAL)
             return asked;  // could not be told
     }
     add(known_, method);

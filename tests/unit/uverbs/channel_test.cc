@@ -59,6 +59,25 @@ TEST_F(ChannelTest, AsksOnceWhetherAMethodIsMissing)
     EXPECT_TRUE(channel.offers(kAsked));
 }
 
+TEST_F(ChannelTest, AnEmptyCommandThatSucceedsIsNotTheAnswer)
+{
+    static const SystemCalls refuse_attributes = {
+        .ioctl =
+            [](int, unsigned long, void *argument) {
+                errno = EPROTONOSUPPORT;
+                return static_cast<ib_uverbs_ioctl_hdr *>(argument)->num_attrs == 0 ? 0 : -1;
+            },
+        .write = nullptr,
+    };
+    constexpr Method kGetContext = {UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT};
+    Channel other(FakeKernel::kFd, FakeKernel::kDriver, refuse_attributes);
+    for (int i = 0; i < 2; ++i) {
+        Attributes<1> get(kGetContext);
+        EXPECT_EQ(get.in(UVERBS_ATTR_GET_CONTEXT_FD_ARR, i).issue(other).error(), EPROTONOSUPPORT);
+        EXPECT_TRUE(other.offers(kGetContext));
+    }
+}
+
 TEST_F(ChannelTest, AsksNothingOfAMethodThatWorked)
 {
     EXPECT_EQ(ask(), 0);
