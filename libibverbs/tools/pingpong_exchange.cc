@@ -164,7 +164,7 @@ bool failed(const char *message)
 
 bool send_all(int fd, const void *data, size_t size)
 {
-    return write(fd, data, size) == static_cast<ssize_t>(size);
+    return send(fd, data, size, MSG_NOSIGNAL) == static_cast<ssize_t>(size);
 }
 
 ssize_t receive_all(int fd, void *data, size_t size)

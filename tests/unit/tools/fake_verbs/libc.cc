@@ -94,7 +94,7 @@ void swallow(int fd)
     errno = error;
 }
 
-// To tools it is the same whether they use read() or recv(), and so it is to the log.
+// To tools it is the same whether they use read() or recv(), write() or send(), and so it is to the log.
 ssize_t receive(int fd, void *buffer, size_t size, int flags)
 {
     if (failure("read")) {
@@ -104,6 +104,12 @@ ssize_t receive(int fd, void *buffer, size_t size, int flags)
     ssize_t length = syscall(SYS_recvfrom, fd, buffer, size, flags, nullptr, nullptr);
     log_bytes("read", buffer, length);
     return length;
+}
+
+ssize_t transmit(int fd, const void *buffer, size_t size, int flags)
+{
+    log_bytes("write", buffer, static_cast<ssize_t>(size));
+    return failure("write") ? -1 : syscall(SYS_sendto, fd, buffer, size, flags, nullptr, 0);
 }
 
 }  // namespace
@@ -220,10 +226,12 @@ ssize_t recv(int fd, void *buffer, size_t size, int flags)
 
 ssize_t write(int fd, const void *buffer, size_t size)
 {
-    if (!is_socket(fd))
-        return syscall(SYS_write, fd, buffer, size);
-    log_bytes("write", buffer, static_cast<ssize_t>(size));
-    return failure("write") ? -1 : syscall(SYS_write, fd, buffer, size);
+    return is_socket(fd) ? transmit(fd, buffer, size, 0) : syscall(SYS_write, fd, buffer, size);
+}
+
+ssize_t send(int fd, const void *buffer, size_t size, int flags)
+{
+    return transmit(fd, buffer, size, flags);
 }
 
 }  // extern "C"
