@@ -13,12 +13,13 @@ void domain_ref(uint32_t &users)
 
 void domain_unref(uint32_t &users)
 {
-    std::atomic_ref(users).fetch_sub(1, std::memory_order_relaxed);
+    // Who then finds the domain unused may free it: after all that was done with it here.
+    std::atomic_ref(users).fetch_sub(1, std::memory_order_release);
 }
 
 bool domain_is_used(uint32_t &users)
 {
-    return std::atomic_ref(users).load(std::memory_order_relaxed) != 0;
+    return std::atomic_ref(users).load(std::memory_order_acquire) != 0;
 }
 
 void *member_allocate(Pd *pd, Resource resource, size_t size, size_t alignment, Membership &membership)
