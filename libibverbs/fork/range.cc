@@ -40,8 +40,9 @@ public:
 /// Whether ranges are to be tracked. If nobody asked for it so far, it is too late from now on.
 bool tracking()
 {
-    Phase now = Phase::kUndecided;
-    phase.compare_exchange_strong(now, Phase::kTooLate);
+    Phase now = phase.load();
+    if (now == Phase::kUndecided) [[unlikely]]
+        phase.compare_exchange_strong(now, Phase::kTooLate);
     return now == Phase::kEnabled;
 }
 
@@ -146,6 +147,38 @@ void follow_environment()
         log(LogLevel::kWarning, "IBV_FORK_SAFE is without effect, so fork is not safe: %m");
 }
 
+/// The parts apart from the question whether there is anything to do: most programs never fork.
+[[gnu::noinline]] Status use_range(void *address, size_t length)
+{
+    Result<PageRange> range = pages_of(address, length);
+    if (!range || range->begin == range->end)
+        return range.status();
+    ErrnoGuard keep;
+    Lock lock;
+    if (!pages.reserve())
+        return Status(ENOMEM);
+    if (Status status = withhold_unused(*range); !status) {
+        release_idle(*range);
+        return status;
+    }
+    pages.update(range->begin, range->end, used);
+    return {};
+}
+
+[[gnu::noinline]] Status give_up_range(void *address, size_t length)
+{
+    Result<PageRange> range = pages_of(address, length);
+    if (!range || range->begin == range->end)
+        return range.status();
+    ErrnoGuard keep;
+    Lock lock;
+    if (!pages.reserve())
+        return Status(ENOMEM);
+    pages.update(range->begin, range->end, unused);
+    release_idle(*range);
+    return {};
+}
+
 }  // namespace
 
 Status enable()
@@ -187,37 +220,12 @@ void enable_from_environment()
 
 Status dontfork_range(void *address, size_t length)
 {
-    if (!tracking())
-        return {};
-    Result<PageRange> range = pages_of(address, length);
-    if (!range || range->begin == range->end)
-        return range.status();
-    ErrnoGuard keep;
-    Lock lock;
-    if (!pages.reserve())
-        return Status(ENOMEM);
-    if (Status status = withhold_unused(*range); !status) {
-        release_idle(*range);
-        return status;
-    }
-    pages.update(range->begin, range->end, used);
-    return {};
+    return tracking() ? use_range(address, length) : Status();
 }
 
 Status dofork_range(void *address, size_t length)
 {
-    if (!tracking())
-        return {};
-    Result<PageRange> range = pages_of(address, length);
-    if (!range || range->begin == range->end)
-        return range.status();
-    ErrnoGuard keep;
-    Lock lock;
-    if (!pages.reserve())
-        return Status(ENOMEM);
-    pages.update(range->begin, range->end, unused);
-    release_idle(*range);
-    return {};
+    return tracking() ? give_up_range(address, length) : Status();
 }
 
 }  // namespace verbs::fork

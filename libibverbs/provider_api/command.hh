@@ -17,16 +17,13 @@ namespace verbs::provider_api {
 template <class Command, class Response>
 uverbs::DriverData driver_data(Command *cmd, size_t cmd_size, Response *resp, size_t resp_size)
 {
-    uverbs::DriverData data;
-    if (cmd != nullptr && cmd_size > sizeof *cmd) {
-        data.in = reinterpret_cast<const char *>(cmd) + sizeof *cmd;
-        data.in_size = cmd_size - sizeof *cmd;
-    }
-    if (resp != nullptr && resp_size > sizeof *resp) {
-        data.out = reinterpret_cast<char *>(resp) + sizeof *resp;
-        data.out_size = resp_size - sizeof *resp;
-    }
-    return data;
+    // Where there is no size, nobody looks at the address.
+    bool asks = cmd != nullptr && cmd_size > sizeof *cmd;
+    bool answers = resp != nullptr && resp_size > sizeof *resp;
+    return {.in = asks ? cmd + 1 : nullptr,
+            .in_size = asks ? cmd_size - sizeof *cmd : 0,
+            .out = answers ? resp + 1 : nullptr,
+            .out_size = answers ? resp_size - sizeof *resp : 0};
 }
 
 /// The same for commands without an answer.

@@ -121,14 +121,22 @@ VERBS_EXPORT int ibv_cmd_query_device_any(ibv_context *context, const ibv_query_
         std::memcpy(resp, &kernel, *resp_size);
     }
 
-    ibv_device_attr_ex whole = {};
+    if (attr_size == sizeof attr->orig_attr) {
+        attr->orig_attr = {};
+        fill(attr->orig_attr, kernel.base);
+        return 0;
+    }
+    // A program of another release knows less of the structure, or more.
+    ibv_device_attr_ex own;
+    ibv_device_attr_ex &whole = attr_size >= sizeof own ? *attr : own;
+    whole = {};
     fill(whole, kernel);
     // The answer to the plain query has no phys_port_cnt_ex; the count is the same.
     whole.phys_port_cnt_ex = kernel.base.phys_port_cnt;
-    // Programs of later releases find zeros behind what is known here.
-    if (attr_size > sizeof whole)
+    if (&whole == &own)
+        std::memcpy(attr, &own, attr_size);
+    else  // programs of later releases find zeros behind what is known here
         std::memset(attr + 1, 0, attr_size - sizeof whole);
-    std::memcpy(attr, &whole, std::min(attr_size, sizeof whole));
     return 0;
 }
 VERBS_EXPORT_ALSO(ibv_cmd_query_device_any, IBVERBS_PRIVATE_34);

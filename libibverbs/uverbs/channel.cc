@@ -12,21 +12,6 @@ const SystemCalls Channel::kSystemCalls = {
     .write = ::write,
 };
 
-Status Channel::ioctl(ib_uverbs_ioctl_hdr &header)
-{
-    header.driver_id = driver_id_;
-    return calls_->ioctl(fd_, RDMA_VERBS_IOCTL, &header) == 0 ? Status() : Status::from_errno();
-}
-
-Status Channel::ioctl(ib_uverbs_ioctl_hdr &header, Method method)
-{
-    header.driver_id = driver_id_;
-    Status status = calls_->ioctl(fd_, RDMA_VERBS_IOCTL, &header) == 0 ? Status() : Status::from_errno();
-    if (!is_in(known_, method)) [[unlikely]]
-        return learn(status, method);
-    return status;
-}
-
 Status Channel::learn(Status status, Method method)
 {
     if (status.error() == ENOTTY && !has_ioctl_.load(std::memory_order_relaxed)) {

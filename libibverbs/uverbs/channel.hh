@@ -2,6 +2,7 @@
 // The way to the kernel: one uverbs file descriptor, what it was found not to offer, and the calls that tests replace.
 #pragma once
 
+#include <linux/ioctl.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <sys/types.h>
 
@@ -44,13 +45,25 @@ public:
     bool offers(Method method) const { return !is_in(refused_, method); }
 
     /// Issues the ioctl whose method the header names; fills in the driver id.
-    Status ioctl(ib_uverbs_ioctl_hdr &header);
+    Status ioctl(ib_uverbs_ioctl_hdr &header)
+    {
+        header.driver_id = driver_id_;
+        if (calls_->ioctl(fd_, RDMA_VERBS_IOCTL, &header) == 0) [[likely]]
+            return {};
+        return Status::from_errno();
+    }
 
     /// The same for a method that has another form, which is to be used once offers() is false.
     /// EPROTONOSUPPORT and ENOTTY are what kernels say that do not know the method, but drivers may answer so
     /// too: only where the kernel says it of a command without attributes as well, which every method refuses
     /// otherwise, is the method remembered as missing.
-    Status ioctl(ib_uverbs_ioctl_hdr &header, Method method);
+    Status ioctl(ib_uverbs_ioctl_hdr &header, Method method)
+    {
+        Status status = ioctl(header);
+        if (!is_in(known_, method)) [[unlikely]]
+            return learn(status, method);
+        return status;
+    }
 
     /// Issues one write command, a whole number of bytes or nothing.
     Status write(const void *command, size_t size) const

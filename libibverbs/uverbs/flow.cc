@@ -40,10 +40,9 @@ Result<uint32_t> flow_create(Channel &channel, uint32_t qp_handle, const ibv_flo
     request.flow_attr.port = attr.port;
     request.flow_attr.flags = attr.flags;
     ib_uverbs_create_flow_resp response = {};
-    Status status = execute(channel,
-                            {IB_USER_VERBS_EX_CMD_CREATE_FLOW | uint32_t{IB_USER_VERBS_CMD_FLAG_EXTENDED},
-                             buffer.bytes(), sizeof request + size, &response, sizeof response, false},
-                            driver);
+    Status status =
+        execute(channel, IB_USER_VERBS_EX_CMD_CREATE_FLOW | uint32_t{IB_USER_VERBS_CMD_FLAG_EXTENDED},
+                buffer.bytes(), sizeof request + size, &response, sizeof response, false, driver);
     if (!status)
         return status;
     return response.flow_handle;

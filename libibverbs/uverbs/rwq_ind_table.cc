@@ -29,10 +29,8 @@ Result<RwqIndTableInfo> rwq_ind_table_create(Channel &channel, const ibv_wq *con
 
     ib_uverbs_ex_create_rwq_ind_table_resp response = {};
     Status status =
-        execute(channel,
-                {IB_USER_VERBS_EX_CMD_CREATE_RWQ_IND_TBL | uint32_t{IB_USER_VERBS_CMD_FLAG_EXTENDED},
-                 buffer.bytes(), size, &response, sizeof response, false},
-                driver);
+        execute(channel, IB_USER_VERBS_EX_CMD_CREATE_RWQ_IND_TBL | uint32_t{IB_USER_VERBS_CMD_FLAG_EXTENDED},
+                buffer.bytes(), size, &response, sizeof response, false, driver);
     if (!status)
         return status;
     return RwqIndTableInfo{.handle = response.ind_tbl_handle, .number = response.ind_tbl_num};

@@ -58,19 +58,36 @@ Status execute_by_write(Channel &channel, const WriteCommand &command, const Dri
     return status;
 }
 
-Status Invocation::issue(Channel &channel, const DriverData &driver)
+[[gnu::always_inline]] inline Status Invocation::issue(Channel &channel, const DriverData &driver,
+                                                       uint64_t in_data)
 {
-    if ((driver.in_size | driver.out_size) > UINT16_MAX)
-        return EINVAL;
     uint16_t count = header().num_attrs;
     if (driver.in_size != 0)
-        set_in(header().attrs[count++], UVERBS_ATTR_UHW_IN, driver.in, driver.in_size);
+        set(header().attrs[count++], UVERBS_ATTR_UHW_IN, driver.in_size, in_data);
     if (driver.out_size != 0)
         set(header().attrs[count++], UVERBS_ATTR_UHW_OUT, driver.out_size,
             reinterpret_cast<uintptr_t>(driver.out));
     header().num_attrs = count;
     header().length = static_cast<uint16_t>(sizeof(ib_uverbs_ioctl_hdr) + count * sizeof(ib_uverbs_attr));
     return channel.ioctl(header(), kInvokeWrite);
+}
+
+/// Apart from the others: a copy of a length that is known only now makes every call of the function that has it dearer.
+[[gnu::noinline]] Status Invocation::issue_with_small_request(Channel &channel, const DriverData &driver)
+{
+    return issue(channel, driver, in_attribute(driver.in, driver.in_size));
+}
+
+Status Invocation::issue(Channel &channel, const DriverData &driver)
+{
+    if ((driver.in_size | driver.out_size) > UINT16_MAX)
+        return EINVAL;
+    uint64_t in_data = reinterpret_cast<uintptr_t>(driver.in);
+    if (driver.in_size == sizeof in_data)
+        std::memcpy(&in_data, driver.in, sizeof in_data);
+    else if (driver.in_size != 0 && driver.in_size < sizeof in_data)
+        return issue_with_small_request(channel, driver);
+    return issue(channel, driver, in_data);
 }
 
 Status execute_on_data_path(Channel &channel, const WriteCommand &command)

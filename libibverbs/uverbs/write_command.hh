@@ -46,15 +46,14 @@ public:
     [[gnu::always_inline]] Invocation(uint32_t command, const void *request, size_t request_size,
                                       void *response, size_t response_size)
     {
-        header() = {};
-        header().object_id = kInvokeWrite.object;
-        header().method_id = kInvokeWrite.id;
-        ib_uverbs_attr *attribute = header().attrs;
-        set(*attribute++, UVERBS_ATTR_WRITE_CMD, sizeof(uint64_t), command);
-        set_in(*attribute++, UVERBS_ATTR_CORE_IN, request, request_size);
+        header() = {.object_id = kInvokeWrite.object,
+                    .method_id = kInvokeWrite.id,
+                    .num_attrs = static_cast<uint16_t>(response_size != 0 ? 3 : 2)};
+        set(header().attrs[0], UVERBS_ATTR_WRITE_CMD, sizeof(uint64_t), command);
+        set(header().attrs[1], UVERBS_ATTR_CORE_IN, request_size, in_attribute(request, request_size));
         if (response_size != 0)
-            set(*attribute++, UVERBS_ATTR_CORE_OUT, response_size, reinterpret_cast<uintptr_t>(response));
-        header().num_attrs = static_cast<uint16_t>(attribute - header().attrs);
+            set(header().attrs[2], UVERBS_ATTR_CORE_OUT, response_size,
+                reinterpret_cast<uintptr_t>(response));
     }
 
     /// With the driver's parts. EINVAL: one is longer than a command can have.
@@ -65,44 +64,47 @@ private:
 
     [[gnu::always_inline]] static void set(ib_uverbs_attr &attribute, uint16_t id, size_t size, uint64_t data)
     {
-        attribute.attr_id = id;
-        attribute.len = static_cast<uint16_t>(size);
-        attribute.flags = UVERBS_ATTR_F_MANDATORY;
-        attribute.attr_data.reserved = 0;
-        attribute.data = data;
+        attribute = {.attr_id = id,
+                     .len = static_cast<uint16_t>(size),
+                     .flags = UVERBS_ATTR_F_MANDATORY,
+                     .attr_data = {.reserved = 0},
+                     .data = data};
     }
 
-    /// Up to eight bytes travel inside the attribute.
-    [[gnu::always_inline]] static void set_in(ib_uverbs_attr &attribute, uint16_t id, const void *bytes,
-                                              size_t size)
+    /// What an attribute holds for bytes that go to the kernel: up to eight of them, or their address.
+    [[gnu::always_inline]] static uint64_t in_attribute(const void *bytes, size_t size)
     {
         uint64_t data = 0;
         if (size > sizeof data)
-            data = reinterpret_cast<uintptr_t>(bytes);
-        else if (size == sizeof data)
+            return reinterpret_cast<uintptr_t>(bytes);
+        if (size == sizeof data)
             std::memcpy(&data, bytes, sizeof data);
         else
             std::memcpy(&data, bytes, size);
-        set(attribute, id, size, data);
+        return data;
     }
+
+    Status issue_with_small_request(Channel &channel, const DriverData &driver);
+    Status issue(Channel &channel, const DriverData &driver, uint64_t in_data);
 
     alignas(ib_uverbs_ioctl_hdr) std::byte storage_[sizeof(ib_uverbs_ioctl_hdr) + 5 * sizeof(ib_uverbs_attr)];
 };
 
 /// Issues the command: through the ioctl where the kernel has it, else through write. The choice is remembered.
-[[gnu::always_inline]] inline Status execute(Channel &channel, const WriteCommand &command,
-                                             const DriverData &driver)
+[[gnu::always_inline]] inline Status execute(Channel &channel, uint32_t command, void *request,
+                                             size_t request_size, void *response, size_t response_size,
+                                             bool has_response_address, const DriverData &driver)
 {
-    if ((command.request_size | command.response_size) > UINT16_MAX)
+    if ((request_size | response_size) > UINT16_MAX)
         return EINVAL;
     if (channel.offers(kInvokeWrite)) [[likely]] {
-        Status status = Invocation(command.command, command.request, command.request_size, command.response,
-                                   command.response_size)
-                            .issue(channel, driver);
-        if (!Channel::is_refusal(status) || channel.offers(kInvokeWrite)) [[likely]]
+        Status status =
+            Invocation(command, request, request_size, response, response_size).issue(channel, driver);
+        if (status || !Channel::is_refusal(status) || channel.offers(kInvokeWrite)) [[likely]]
             return status;
     }
-    return execute_by_write(channel, command, driver);
+    return execute_by_write(
+        channel, {command, request, request_size, response, response_size, has_response_address}, driver);
 }
 
 template <class Request>
@@ -117,7 +119,7 @@ Status write_command(Channel &channel, ib_uverbs_write_cmds command, Request &re
                      const DriverData &driver = {})
 {
     static_assert(offsetof(Request, response) == 0);
-    return execute(channel, {command, &request, sizeof request, &response, sizeof response, true}, driver);
+    return execute(channel, command, &request, sizeof request, &response, sizeof response, true, driver);
 }
 
 /// A plain command without an answer.
@@ -125,8 +127,7 @@ template <class Request>
 Status write_command(Channel &channel, ib_uverbs_write_cmds command, Request &request,
                      const DriverData &driver = {})
 {
-    return execute(channel, {command, &request, sizeof request, nullptr, 0, NamesItsResponse<Request>},
-                   driver);
+    return execute(channel, command, &request, sizeof request, nullptr, 0, NamesItsResponse<Request>, driver);
 }
 
 /// An extended command (IB_USER_VERBS_EX_CMD_*), whose header holds the address of the answer.
@@ -135,19 +136,16 @@ requires(!std::is_same_v<Response, const DriverData>) Status
     extended_command(Channel &channel, uint32_t command, Request &request, Response &response,
                      const DriverData &driver = {})
 {
-    return execute(channel,
-                   {command | IB_USER_VERBS_CMD_FLAG_EXTENDED, &request, sizeof request, &response,
-                    sizeof response, false},
-                   driver);
+    return execute(channel, command | IB_USER_VERBS_CMD_FLAG_EXTENDED, &request, sizeof request, &response,
+                   sizeof response, false, driver);
 }
 
 /// An extended command without an answer.
 template <class Request>
 Status extended_command(Channel &channel, uint32_t command, Request &request, const DriverData &driver = {})
 {
-    return execute(channel,
-                   {command | IB_USER_VERBS_CMD_FLAG_EXTENDED, &request, sizeof request, nullptr, 0, false},
-                   driver);
+    return execute(channel, command | IB_USER_VERBS_CMD_FLAG_EXTENDED, &request, sizeof request, nullptr, 0,
+                   false, driver);
 }
 
 }  // namespace verbs::uverbs

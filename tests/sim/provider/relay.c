@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +63,20 @@ static int gone(void *object, int error)
 
 /* ---- device and port ---- */
 
+/* Without printf, which would be most of what the verb costs. */
+static char *put_number(char *to, uint64_t number, unsigned base)
+{
+    char digits[20];
+    size_t count = 0;
+    do {
+        digits[count++] = "0123456789abcdef"[number % base];
+        number /= base;
+    } while (number != 0);
+    while (count != 0)
+        *to++ = digits[--count];
+    return to;
+}
+
 static int query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
                            struct ibv_device_attr_ex *attr, size_t attr_size)
 {
@@ -71,9 +84,13 @@ static int query_device_ex(struct ibv_context *context, const struct ibv_query_d
     size_t size = answer_size;
     int error = ibv_cmd_query_device_any(context, input, attr, attr_size, answer, &size);
     /* The kernel's number, and how much of the answer is said to be there. */
-    if (error == 0)
-        snprintf(attr->orig_attr.fw_ver, sizeof attr->orig_attr.fw_ver, "%llx of %zu bytes",
-                 (unsigned long long)((struct ib_uverbs_ex_query_device_resp *)answer)->base.fw_ver, size);
+    if (error == 0) {
+        char *end = attr->orig_attr.fw_ver;
+        end = put_number(end, ((struct ib_uverbs_ex_query_device_resp *)answer)->base.fw_ver, 16);
+        end = stpcpy(end, " of ");
+        end = put_number(end, size, 10);
+        strcpy(end, " bytes");
+    }
     return error;
 }
 
