@@ -208,6 +208,7 @@ static const struct {
     {"sendmsg", {ENOBUFS, EPERM, EINTR}},
     {"recvmsg", {ENOBUFS, ENOMEM, EINTR}},
     {"stat", {EACCES, ENOMEM}},
+    {"mmap", {ENOMEM, EAGAIN, EACCES}},
     {"malloc", {ENOMEM}},
 };
 
