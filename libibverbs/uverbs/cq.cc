@@ -2,6 +2,8 @@
 // Commands for completion queues.
 #include "uverbs/cq.hh"
 
+#include <algorithm>
+
 #include "uverbs/object.hh"
 
 namespace verbs::uverbs {
@@ -70,6 +72,41 @@ Status create_by_extended_write(Channel &channel, const CqRequest &cq, const Dri
     return status;
 }
 
+Result<size_t> poll_once(Channel &channel, uint32_t handle, std::span<ibv_wc> completions)
+{
+    ib_uverbs_poll_cq request = {};
+    request.cq_handle = handle;
+    request.ne = static_cast<uint32_t>(completions.size());
+    size_t size = sizeof(ib_uverbs_poll_cq_resp) + completions.size() * sizeof(ib_uverbs_wc);
+    Scratch buffer(size);
+    if (buffer.bytes() == nullptr)
+        return Status(ENOMEM);
+    Status status = execute_on_data_path(
+        channel, {IB_USER_VERBS_CMD_POLL_CQ, &request, sizeof request, buffer.bytes(), size, true});
+    if (!status)
+        return status;
+    const auto &response = *reinterpret_cast<const ib_uverbs_poll_cq_resp *>(buffer.bytes());
+    if (response.count > completions.size())
+        return Status(EIO);
+    for (size_t i = 0; i < response.count; ++i) {
+        const ib_uverbs_wc &from = response.wc[i];
+        completions[i] = {.wr_id = from.wr_id,
+                          .status = static_cast<ibv_wc_status>(from.status),
+                          .opcode = static_cast<ibv_wc_opcode>(from.opcode),
+                          .vendor_err = from.vendor_err,
+                          .byte_len = from.byte_len,
+                          .imm_data = from.ex.imm_data,
+                          .qp_num = from.qp_num,
+                          .src_qp = from.src_qp,
+                          .wc_flags = from.wc_flags,
+                          .pkey_index = from.pkey_index,
+                          .slid = from.slid,
+                          .sl = from.sl,
+                          .dlid_path_bits = from.dlid_path_bits};
+    }
+    return response.count;
+}
+
 }  // namespace
 
 Result<CqInfo> cq_create(Channel &channel, const CqRequest &cq, const DriverData &driver,
@@ -117,37 +154,19 @@ Status cq_modify(Channel &channel, uint32_t handle, const ibv_modify_cq_attr &at
 
 Result<size_t> cq_poll(Channel &channel, uint32_t handle, std::span<ibv_wc> completions)
 {
-    ib_uverbs_poll_cq request = {};
-    request.cq_handle = handle;
-    request.ne = static_cast<uint32_t>(completions.size());
-    size_t size = sizeof(ib_uverbs_poll_cq_resp) + completions.size() * sizeof(ib_uverbs_wc);
-    Scratch buffer(size);
-    if (buffer.bytes() == nullptr)
-        return Status(ENOMEM);
-    Status status = execute_on_data_path(
-        channel, {IB_USER_VERBS_CMD_POLL_CQ, &request, sizeof request, buffer.bytes(), size, true});
-    if (!status)
-        return status;
-    const auto &response = *reinterpret_cast<const ib_uverbs_poll_cq_resp *>(buffer.bytes());
-    if (response.count > completions.size())
-        return Status(EIO);
-    for (size_t i = 0; i < response.count; ++i) {
-        const ib_uverbs_wc &from = response.wc[i];
-        completions[i] = {.wr_id = from.wr_id,
-                          .status = static_cast<ibv_wc_status>(from.status),
-                          .opcode = static_cast<ibv_wc_opcode>(from.opcode),
-                          .vendor_err = from.vendor_err,
-                          .byte_len = from.byte_len,
-                          .imm_data = from.ex.imm_data,
-                          .qp_num = from.qp_num,
-                          .src_qp = from.src_qp,
-                          .wc_flags = from.wc_flags,
-                          .pkey_index = from.pkey_index,
-                          .slid = from.slid,
-                          .sl = from.sl,
-                          .dlid_path_bits = from.dlid_path_bits};
+    // What the sizes in a command, by the ioctl too, can express.
+    constexpr size_t kMost = (UINT16_MAX - sizeof(ib_uverbs_poll_cq_resp)) / sizeof(ib_uverbs_wc);
+    size_t taken = 0;
+    while (true) {
+        std::span<ibv_wc> wanted = completions.subspan(taken, std::min(completions.size() - taken, kMost));
+        Result<size_t> count = poll_once(channel, handle, wanted);
+        if (!count && taken == 0)
+            return count;
+        // An error after that is for the next poll to find: completions that were taken must not be lost.
+        taken += count ? *count : 0;
+        if (!count || *count < wanted.size() || taken == completions.size())
+            return taken;
     }
-    return response.count;
 }
 
 Status cq_request_notification(Channel &channel, uint32_t handle, bool solicited_only)

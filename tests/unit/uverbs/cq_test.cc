@@ -4,6 +4,8 @@
 
 #include <endian.h>
 
+#include <vector>
+
 #include "commands.hh"
 
 namespace verbs::uverbs::test {
@@ -217,6 +219,21 @@ TEST_F(CqTest, IsPolledByWriteWhichCostsLess)
     EXPECT_EQ(wc[0].slid, 2U);
     EXPECT_EQ(wc[0].sl, 3U);
     EXPECT_EQ(wc[0].dlid_path_bits, 4U);
+}
+
+TEST_F(CqTest, IsPolledForMoreThanOneCommandCanCarry)
+{
+    std::vector<ibv_wc> wc(6000);
+    Result<size_t> count = cq_poll(channel, 0x22, wc);
+    ASSERT_TRUE(count);
+    EXPECT_EQ(*count, 0U);
+    EXPECT_EQ(kernel.take(), write("15000000 0600fe3f answer 22000000 55050000"));  // 1365
+
+    // A full piece is not the end: the next one asks for the rest.
+    kernel.written = bytes("55050000 00000000");
+    EXPECT_EQ(*cq_poll(channel, 0x22, std::span(wc).first(1366)), 1365U);
+    EXPECT_EQ(kernel.take(), write("15000000 0600fe3f answer 22000000 55050000") +
+                                 write("15000000 06000e00 answer 22000000 01000000"));
 }
 
 TEST_F(CqTest, DoesNotTrustACountAboveWhatWasAskedFor)
