@@ -342,6 +342,8 @@ static void regions(void)
     add(&attrs, UVERBS_ATTR_ADVISE_MR_FLAGS, 4, 0);
     add(&attrs, UVERBS_ATTR_ADVISE_MR_SGE_LIST, sizeof sge, (uintptr_t)&sge);
     say("ADVISE_MR", issue(&attrs));
+    attrs.list[0].data = 0x7fff;
+    say("ADVISE_MR, unknown domain", issue(&attrs));
     attrs = method(UVERBS_OBJECT_MR, UVERBS_METHOD_REG_DMABUF_MR);
     add(&attrs, UVERBS_ATTR_REG_DMABUF_MR_HANDLE, 0, 0);
     add(&attrs, UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE, 0, pd);

@@ -87,9 +87,6 @@ const WriteMethod *find_write_method(uint32_t command)
     return nullptr;
 }
 
-namespace {
-
-/// What the device's driver lacks.
 int refusal(Call &call)
 {
     const std::string_view name = call.name();
@@ -100,8 +97,6 @@ int refusal(Call &call)
     }
     return 0;
 }
-
-}  // namespace
 
 int execute(Call &call, int (*run)(Call &), bool needs_context)
 {
@@ -114,8 +109,10 @@ int execute(Call &call, int (*run)(Call &), bool needs_context)
         error = EIO;
     if (error == 0 && needs_context && !call.state().has_context)
         error = EINVAL;
-    if (error == 0)
-        error = refusal(call);
+    // What a driver lacks, the kernel's ioctl methods find after they have looked up the objects: those see to it.
+    if (const int refused = refusal(call);
+        error == 0 && (call.ioctl_method == nullptr || refused != EOPNOTSUPP))
+        error = refused;
     if (error == 0)
         error = run(call);
     record.finish(error);

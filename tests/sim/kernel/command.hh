@@ -202,6 +202,9 @@ ssize_t run_write(File &file, int fd, const void *buffer, size_t size);
 /// What both do once a command is taken apart: faults, removed devices, drivers without the method, record.
 int execute(Call &call, int (*run)(Call &), bool needs_context);
 
+/// The errno value of what the device's driver lacks, or 0.
+int refusal(Call &call);
+
 }  // namespace sim
 
 /// Entries of tables of fields.

@@ -200,6 +200,8 @@ int run_header(File &file, int fd, ib_uverbs_ioctl_hdr &header)
                     return wrong;
                 if (checked.ioctl_method->needs_context && !checked.state().has_context)
                     return EINVAL;
+                if (const int refused = refusal(checked))
+                    return refused;
                 return checked.ioctl_method->run(checked);
             },
             false);
