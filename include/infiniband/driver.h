@@ -84,7 +84,7 @@ struct verbs_context;
  *
  * match_device: decides alone if set; otherwise match_table does.
  * alloc_device: returns calloc'd memory that starts with a verbs_device, or NULL and errno. The library fills in
- *   the rest and gives it back through uninit_device.
+ *   the rest and gives it back through uninit_device, which may be NULL: then it is left alone.
  * alloc_context: opens the device. Makes a context with VERBS_INIT_AND_ALLOC_CONTEXT, which takes cmd_fd over,
  *   issues ibv_cmd_get_context and calls verbs_set_ops. Returns NULL and errno.
  * import_context: the same for a command fd that another process opened; may be NULL.

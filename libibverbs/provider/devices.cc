@@ -101,7 +101,8 @@ void device_unref(verbs_device &device)
     if (__atomic_sub_fetch(&device.refcount, 1, __ATOMIC_ACQ_REL) != 0)
         return;
     Allocated<verbs_sysfs_dev> sysfs(device.sysfs);
-    device.ops->uninit_device(&device);
+    if (device.ops->uninit_device != nullptr)
+        device.ops->uninit_device(&device);
 }
 
 }  // namespace verbs::provider

@@ -77,6 +77,27 @@ protected:
     DeviceTable table_;
 };
 
+TEST_F(DeviceTableTest, AProviderMayHaveNoUseForADeviceThatIsGone)
+{
+    static constexpr verbs_match_ent kLasting[] = {
+        {.u = {.modalias = "rdma_device:*Nlasting*"}, .kind = VERBS_MATCH_MODALIAS},
+        {.kind = VERBS_MATCH_SENTINEL},
+    };
+    static verbs_device device;
+    static const verbs_device_ops ops = {
+        .name = "lasting",
+        .match_min_abi_version = 2,
+        .match_max_abi_version = 2,
+        .match_table = kLasting,
+        .alloc_device = [](verbs_sysfs_dev *) { return &device; },
+    };
+    verbs_register_driver_65(&ops);
+    EXPECT_EQ(refresh({{"lasting0", 0}}), "");
+    EXPECT_EQ(list(), std::vector{&device.device});
+    EXPECT_EQ(refresh({}), "");
+    EXPECT_TRUE(list().empty());
+}
+
 TEST_F(DeviceTableTest, EmptyIsAnEmptyList)
 {
     EXPECT_EQ(refresh({}), "");
