@@ -33,7 +33,8 @@ ibv_pd *pd_import(ibv_context *context, uint32_t handle)
     constexpr auto kNoAdvice = static_cast<ibv_advise_mr_advice>(UINT32_MAX);
     ibv_sge nothing{};
     const int error = ibv_cmd_advise_mr(&pd->pd, kNoAdvice, 0, &nothing, 1);
-    if (error == ENOENT || error == EINVAL)
+    const bool is_old_kernel = error == EPROTONOSUPPORT || error == ENOTTY;  // which cannot tell
+    if (error != 0 && error != EOPNOTSUPP && !is_old_kernel)
         return common::null_with(error);
     return &pd.release()->pd;
 }

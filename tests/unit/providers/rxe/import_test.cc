@@ -54,6 +54,12 @@ TEST_F(Import, OfADomainKnowsWhetherThereIsOne)
     kernel_.fail("advise_mr", EINVAL);
     EXPECT_EQ(ops().import_pd(&context_->context, 1), nullptr);
     EXPECT_EQ(errno, EINVAL) << "an object of another kind";
+    for (int error : {EIO, ENOMEM}) {
+        kernel_.fail("advise_mr", error);
+        errno = 0;
+        EXPECT_EQ(ops().import_pd(&context_->context, 1), nullptr);
+        EXPECT_EQ(errno, error) << "a device that is gone, say";
+    }
     for (int error : {EPROTONOSUPPORT, ENOTTY}) {
         kernel_.fail("advise_mr", error);
         pd = ops().import_pd(&context_->context, 1);
