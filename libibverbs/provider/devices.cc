@@ -26,8 +26,8 @@ private:
 
 pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 // Guarded by table_lock.
-DeviceTable *table;       // made at first need and never destroyed: contexts may outlive everything
-unsigned long refreshes;  // of the table so far
+DeviceTable *table;           // made at first need and never destroyed: contexts may outlive everything
+unsigned long refreshes = 1;  // of the table so far, and one
 
 }  // namespace
 
@@ -60,24 +60,17 @@ Status discover(discovery::DeviceChain &found)
 
 Result<DeviceArray> list_devices()
 {
+    // Plugins are loaded without the lock: their constructors, and whoever else holds the dynamic loader's lock right
+    // now, may want to list devices. Who refreshed the table meanwhile has newer devices in it than were found here.
     discovery::DeviceChain found;
     unsigned long found_at = 0;
-    {
-        Lock lock(table_lock);
-        if (Status status = discover(found); !status)
-            return status;
-        found_at = refreshes;
-    }
-    // Plugins are loaded without the lock: their constructors, and whoever else holds the dynamic loader's lock right
-    // now, may want to list devices.
     for (NamedProvider *wanted = nullptr;;) {
         if (wanted != nullptr)
             table->load(*wanted);
         Lock lock(table_lock);
         if (wanted != nullptr)
             wanted->tried = true;
-        if (refreshes != found_at) {
-            // Who refreshed the table meanwhile has newer devices in it than those that were found here.
+        if (found_at != refreshes) {
             if (Status status = discover(found); !status)
                 return status;
             found_at = refreshes;
