@@ -465,7 +465,9 @@ bool XsrqGame::drain_receives(unsigned *outstanding)
             return true;
         if (!take_receive(completion))
             return false;
-        --*outstanding;
+        // A peer that plays more rounds than this side sends more than is waited for.
+        if (*outstanding > 0)
+            --*outstanding;
     }
 }
 
