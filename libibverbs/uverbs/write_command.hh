@@ -4,6 +4,7 @@
 
 #include <rdma/ib_user_verbs.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -80,7 +81,7 @@ private:
         if (size == sizeof data)
             std::memcpy(&data, bytes, sizeof data);
         else
-            std::memcpy(&data, bytes, size);
+            std::memcpy(&data, bytes, std::min(size, sizeof data));
         return data;
     }
 

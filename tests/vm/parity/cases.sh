@@ -120,10 +120,10 @@ for options in '--help' '-d nope' '-i 2' '-s 0' '-r 999999' '-o' '-t' '-j' '-g 9
 done
 
 # Wrong input.
+our_answer=$(<"$here/calls_rxe.sed") same 'every verb, call by call' 0 "$build/tests/sim/calls/calls" rxe0
 # Our rxe imports what other processes have, and has thread domains; stock's has neither.
 our_answer='s/^(import_(mr|pd): NULL errno) EOPNOTSUPP/\1 ENOENT/; s/^(import_device own|alloc_td): .*/\1: object errno -/' \
-    our_answer=$(<"$here/calls_rxe.sed") same 'every verb, call by call' 0 "$build/tests/sim/calls/calls" rxe0
-same "the verbs' answers to right and wrong arguments" 0 "$helpers/answers"
+    same "the verbs' answers to right and wrong arguments" 0 "$helpers/answers"
 over_tcp 'a GID index of an empty entry' 1 'ibv_rc_pingpong -g 99'
 same 'a GID index outside the table' 1 ibv_rc_pingpong -g 99999
 same 'a port that the device does not have' 1 ibv_rc_pingpong -g 1 -i 2
