@@ -29,7 +29,7 @@ our_answer='s/^(create_qp_ex (ops 0|ops 5|no PD): NULL errno) EOPNOTSUPP/\1 EINV
     /^create_srq 2:/,/^destroy_srq/{
         s/^attr 0 0 0/attr 128 4 50/
         s/^attr 0 0 1/attr 128 4 1/
-    }' same "siw: the verbs' answers" 0 "$helpers/answers"
+    }' in_turn "siw: the verbs' answers" 0 true "$helpers/answers"
 rdmacm 'siw: rping' "${siw_rping[@]}"
 rdmacm 'siw: ucmatose' "ucmatose -b $address -c 2 -C 3" "ucmatose -s $address -c 2 -C 3"
 for options in 'ib_send_bw -R -n 20 -s 65536' 'ib_send_bw -R -n 5 -r 8 --use-srq' 'ib_write_bw -R -n 20 -b' \
@@ -41,7 +41,7 @@ mixed_pair 'siw: rping between the libraries' listens_rdmacm \
 
 our_plugin=siw-rdmav34
 same "siw, Debian's plugin: ibv_devinfo -v" 0 ibv_devinfo -v
-same "siw, Debian's plugin: the verbs' answers" 0 "$helpers/answers"
+in_turn "siw, Debian's plugin: the verbs' answers" 0 true "$helpers/answers"
 rdmacm "siw, Debian's plugin: rping" "${siw_rping[@]}"
 for options in 'ib_send_bw -R -n 5' 'ib_write_lat -R -n 5' 'ib_read_bw -R -n 5'; do
     siw_perftest "$options" ", Debian's plugin"
