@@ -36,7 +36,7 @@ mask() {
         -e 's/^parse WC failed [0-9]+$/parse WC failed (as many as one poll found)/' \
         -e 's/in [0-9.]+ seconds = ([0-9.]+|inf|-?nan) /in N seconds = N /' \
         -e 's/^( [0-9]+ +[0-9]+)([[:space:]]+[0-9.]+)+[[:space:]]*$/\1 N/' \
-        -e '/Conflicting CPU frequency|CPU frequency is not max/d' \
+        -e '/Conflicting CPU frequency|CPU frequency is not max|^Correlation coefficient/d' \
         -e 's/(client|server) read\/write: .*/\1 read\/write: (an old errno)/' \
         -e 's/(libibverbs: Warning:) .*/\1 (in its own words)/' \
         -e '/^(server|client) DISCONNECT EVENT|^wait for RDMA_READ_ADV state/d' \
