@@ -2,11 +2,9 @@
 // Queue pairs: create, modify, query, destroy, post receive requests.
 #include "qp.hh"
 
-#include <cstring>
-#include <utility>
-
 #include "common/extended.hh"
 #include "common/memory.hh"
+#include "common/qp.hh"
 #include "context.hh"
 
 namespace rxe {
@@ -53,42 +51,21 @@ int rings_init(Qp &qp, const rxe_create_qp_resp &response, const ibv_qp_cap &cap
 
 ibv_qp *qp_create(ibv_pd *pd, ibv_qp_init_attr *attr)
 {
-    static_assert(offsetof(ibv_qp_init_attr, sq_sig_all) == offsetof(ibv_qp_init_attr_ex, sq_sig_all));
-    ibv_qp_init_attr_ex attr_ex{};
-    std::memcpy(&attr_ex, attr, sizeof(*attr));
-    attr_ex.comp_mask = IBV_QP_INIT_ATTR_PD;
-    attr_ex.pd = pd;
-    ibv_qp *qp = qp_create_ex(pd->context, &attr_ex);
-    if (qp != nullptr)
-        attr->cap = attr_ex.cap;
-    return qp;
+    return common::create_qp_by_ex(pd, attr, qp_create_ex);
 }
 
 ibv_qp *qp_create_ex(ibv_context *context, ibv_qp_init_attr_ex *attr)
 {
-    constexpr uint32_t kKnown =
-        IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-    const bool has_flags = (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 && attr->create_flags != 0;
-    if ((attr->comp_mask & ~kKnown) != 0 || has_flags)
-        return common::null_with(EOPNOTSUPP);
-    if ((attr->comp_mask & IBV_QP_INIT_ATTR_PD) == 0)
-        return common::null_with(EINVAL);
     const uint32_t operations = operations_of(attr->qp_type, to_context(context)->capabilities);
-    const bool extended = (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0;
-    if (extended && (attr->send_ops_flags & ~send_ops_flags(operations)) != 0)
-        return common::null_with(EOPNOTSUPP);
+    int error = common::check_qp_attr(*attr, send_ops_flags(operations));
+    if (error != 0)
+        return common::null_with(error);
 
     auto qp = member_allocate<Qp>(attr->pd, Resource::kQp);
     if (!qp)
         return nullptr;
-    struct ibv_create_qp command {};
     common::Extended<ib_uverbs_create_qp_resp, rxe_create_qp_resp> response;
-    // No flags is what the plain command has.
-    const uint32_t asked =
-        std::exchange(attr->comp_mask, attr->comp_mask & ~uint32_t{IBV_QP_INIT_ATTR_CREATE_FLAGS});
-    int error = ibv_cmd_create_qp_ex(context, &qp->verbs, attr, &command, sizeof(command), response.core(),
-                                     response.size());
-    attr->comp_mask = asked;
+    error = common::command_create_qp(context, qp->verbs, *attr, response);
     if (error != 0)
         return common::null_with(error);
     error = rings_init(*qp, response.driver(), attr->cap);
@@ -99,7 +76,7 @@ ibv_qp *qp_create_ex(ibv_context *context, ibv_qp_init_attr_ex *attr)
     qp->sq.datagram = attr->qp_type == IBV_QPT_UD;
     qp->sq.operations = operations;
     qp->sq.checked = qp->sq.datagram ? operations : kAlignedOperations;
-    if (extended) {
+    if (common::wants_send_ops(*attr)) {
         qp_ex_init(qp->verbs.qp_ex);
         qp->verbs.comp_mask |= VERBS_QP_EX;
     }
