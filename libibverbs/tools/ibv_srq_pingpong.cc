@@ -382,6 +382,12 @@ bool SrqGame::release(bool checked)
 
 bool check_counts(const Options &options)
 {
+    if (!check_numbers(options))
+        return false;
+    if (options.num_qps == 0) {
+        fprintf(stderr, "num_qp 0 must be at least 1\n");
+        return false;
+    }
     if (static_cast<unsigned>(options.rx_depth) < options.num_qps) {
         fprintf(stderr, "rx_depth %d is too small for %d QPs -- must have at least one receive per QP.\n",
                 options.rx_depth, static_cast<int>(options.num_qps));

@@ -606,7 +606,7 @@ int main(int argc, char **argv)
     }
     if (options.server)
         options.num_clients = 1;
-    if (!XsrqGame(options).run())
+    if (!check_numbers(options) || !XsrqGame(options).run())
         return 1;
     printf("success\n");
     return 0;

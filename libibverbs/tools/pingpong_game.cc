@@ -359,6 +359,8 @@ int Game::play_to_the_end()
 
 int Game::run()
 {
+    if (!check_numbers(options_))
+        return 1;
     int status = play_to_the_end();
     release(false);
     return status;

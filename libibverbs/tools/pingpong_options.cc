@@ -66,6 +66,19 @@ Taken take_option(int letter, const char *argument, PingpongOptions *options)
     }
 }
 
+bool check_numbers(const PingpongOptions &options)
+{
+    if (options.size < 0) {
+        fprintf(stderr, "size %d must not be negative\n", options.size);
+        return false;
+    }
+    if (options.rx_depth < 0 || (options.rx_depth == 0 && options.iterations > 0)) {
+        fprintf(stderr, "rx_depth %d is too small -- must have at least one receive\n", options.rx_depth);
+        return false;
+    }
+    return true;
+}
+
 void print_usage(const char *program, std::span<const OptionRow> rows)
 {
     printf(

@@ -102,6 +102,10 @@ bool parse_options(int argc, char **argv, std::span<const OptionRow> rows, Pingp
     return optind >= argc - 1;
 }
 
+// Whether a game with these options can end; else writes the reason to stderr. False: a size or a number of
+// receives below zero, or messages to receive and no receive for them.
+bool check_numbers(const PingpongOptions &options);
+
 // Writes the usage text for the rows to stdout.
 void print_usage(const char *program, std::span<const OptionRow> rows);
 
