@@ -16,9 +16,16 @@ public:
         unneeded_ = single_threaded;
     }
     bool is_needed() const { return !unneeded_; }
+    /// Whether it is held now.
+    bool try_lock()
+    {
+        if (unneeded_) [[unlikely]]
+            return true;
+        return !__atomic_exchange_n(&held_, true, __ATOMIC_ACQUIRE);
+    }
     void lock()
     {
-        if (!unneeded_ && __atomic_exchange_n(&held_, true, __ATOMIC_ACQUIRE)) [[unlikely]]
+        if (!try_lock()) [[unlikely]]
             wait();
     }
     void unlock()

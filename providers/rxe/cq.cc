@@ -30,6 +30,35 @@ static_assert(sizeof(ibv_wc) == sizeof(ib_uverbs_wc) &&
               offsetof(ibv_wc, sl) == offsetof(ib_uverbs_wc, sl) &&
               offsetof(ibv_wc, dlid_path_bits) == offsetof(ib_uverbs_wc, dlid_path_bits));
 
+/// ibv_poll_cq, under the lock.
+[[gnu::always_inline]] inline int take(Cq &cq, int num_entries, ibv_wc *wc)
+{
+    // A copy: what is stored to the program's memory cannot change it, so it stays in registers.
+    Queue<ib_uverbs_wc> ring = cq.ring;
+    uint32_t index = ring.consumer();
+    const int count = std::min(num_entries, static_cast<int>(ring.available(index)));
+    if (count <= 0)
+        return 0;
+    const uint32_t end = (index + static_cast<uint32_t>(count)) & ring.mask();
+    do {
+        // All but the flags has the same values and places on both sides.
+        std::memcpy(wc, ring.at(index), sizeof *wc);
+        if ((wc->wc_flags & kKernelWithInvalidate) != 0) [[unlikely]]
+            wc->wc_flags = wc_flags(wc->wc_flags);
+        index = ring.next(index);
+        ++wc;
+    } while (index != end);
+    ring.retire(index);
+    return count;
+}
+
+/// ibv_poll_cq where the lock may have to be waited for: apart, so that the usual case need not save registers for that.
+[[gnu::noinline]] int lock_and_take(Cq &cq, int num_entries, ibv_wc *wc)
+{
+    common::Locked locked(cq.lock);
+    return take(cq, num_entries, wc);
+}
+
 /// The end of both ways to create a CQ: maps the ring of the one that the kernel made, or destroys it.
 int ring_init(Cq &cq, const mminfo &info, bool single_threaded)
 {
@@ -93,7 +122,9 @@ int cq_resize(ibv_cq *ibcq, int cqe)
         ibv_cmd_resize_cq(ibcq, cqe, &command, sizeof(command), response.core(), response.size());
     if (error != 0)
         return error;
-    return resized("CQ", *ibcq->context, cq->ring.remap(ibcq->context->cmd_fd, response.driver().mi));
+    const int map_error = cq->ring.remap(ibcq->context->cmd_fd, response.driver().mi);
+    cq->index = cq->last = cq->ring.consumer();  // what was seen lies elsewhere now
+    return resized("CQ", *ibcq->context, map_error);
 }
 
 int cq_destroy(ibv_cq *ibcq)
@@ -109,22 +140,11 @@ int cq_destroy(ibv_cq *ibcq)
 
 int cq_poll(ibv_cq *ibcq, int num_entries, ibv_wc *wc)
 {
-    Cq *cq = to_cq(ibcq);
-    common::Locked locked(cq->lock);
-    // A copy: what is stored to the program's memory cannot change it, so it stays in registers.
-    Queue<ib_uverbs_wc> ring = cq->ring;
-    uint32_t index = ring.consumer();
-    const int count = std::min(num_entries, static_cast<int>(ring.available(index)));
-    if (count <= 0)
-        return 0;
-    for (const ibv_wc *const end = wc + count; wc != end; ++wc) {
-        // All but the flags has the same values and places on both sides.
-        std::memcpy(wc, ring.at(index), sizeof *wc);
-        if ((wc->wc_flags & kKernelWithInvalidate) != 0) [[unlikely]]
-            wc->wc_flags = wc_flags(wc->wc_flags);
-        index = ring.next(index);
-    }
-    ring.retire(index);
+    Cq &cq = *to_cq(ibcq);
+    if (!cq.lock.try_lock()) [[unlikely]]
+        return lock_and_take(cq, num_entries, wc);
+    const int count = take(cq, num_entries, wc);
+    cq.lock.unlock();
     return count;
 }
 

@@ -17,8 +17,11 @@ struct Cq {
     common::SpinLock lock;
     Membership membership;
 
-    // What the read functions of extended polling read; null before the first and after the last.
-    const ib_uverbs_wc *current;
+    // Extended polling: the run of completions that it has seen, one behind the other in memory.
+    const ib_uverbs_wc *current;  // what the read functions read; null before the first and after the last
+    uint32_t index;               // of the current one, or where the next will lie
+    uint32_t last;                // of the run; `index` where nothing more is known
+    size_t step;                  // bytes from one completion to the next
 };
 
 inline Cq *to_cq(ibv_cq *cq)

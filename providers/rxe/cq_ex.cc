@@ -2,31 +2,43 @@
 // Polling of extended completion queues: start_poll, next_poll, end_poll and a function per field.
 #include "cq.hh"
 
+#include <algorithm>
+
 namespace rxe {
 namespace {
 
-using Ring = Queue<ib_uverbs_wc>;
-
-/// Makes the completion at `index` the current one; ENOENT if there is none. `ring` is a copy of the queue's, which stays in
-/// registers.
-[[gnu::always_inline]] inline int advance(Cq &cq, const Ring ring, uint32_t index)
+/// Makes a completion that is there the current one.
+[[gnu::always_inline]] inline int make_current(Cq &cq, const ib_uverbs_wc *wc)
 {
-    if (ring.empty(index)) [[unlikely]] {
-        cq.current = nullptr;
-        return ENOENT;
-    }
-    const ib_uverbs_wc *const current = ring.at(index);
-    cq.current = current;
-    cq.verbs.cq_ex.wr_id = current->wr_id;
-    cq.verbs.cq_ex.status = static_cast<ibv_wc_status>(current->status);
+    cq.current = wc;
+    cq.verbs.cq_ex.wr_id = wc->wr_id;
+    cq.verbs.cq_ex.status = static_cast<ibv_wc_status>(wc->status);
     return 0;
 }
 
-/// Gives the completion at `index` back to the driver; where the next one is.
-[[gnu::always_inline]] inline uint32_t retire(Ring ring, uint32_t index)
+/// Looks for completions from `index` on, and makes the first the current one; ENOENT if there is none.
+[[gnu::always_inline]] inline int look(Cq &cq, uint32_t index)
 {
-    index = ring.next(index);
-    ring.retire(index);
+    const uint32_t count = cq.ring.available(index);
+    cq.index = index;
+    if (count == 0) [[unlikely]] {
+        cq.current = nullptr;
+        cq.last = index;
+        return ENOENT;
+    }
+    cq.last =
+        std::min(index + count - 1, cq.ring.mask());  // those behind the end of the ring are another run
+    cq.step = cq.ring.element_size();
+    return make_current(cq, cq.ring.at(index));
+}
+
+/// Gives the current completion back to the driver, if there is one; where the next one is.
+[[gnu::always_inline]] inline uint32_t retire(Cq &cq)
+{
+    if (cq.current == nullptr)
+        return cq.index;
+    const uint32_t index = cq.ring.next(cq.index);
+    cq.ring.retire(index);
     return index;
 }
 
@@ -36,27 +48,32 @@ int start_poll(ibv_cq_ex *ibcq, ibv_poll_cq_attr *attr)
         return EINVAL;
     Cq &cq = *to_cq(ibcq);
     cq.lock.lock();
-    const int error = advance(cq, cq.ring, cq.ring.consumer());
+    const int error = look(cq, cq.ring.consumer());
     if (error != 0)
         cq.lock.unlock();
     return error;
 }
 
+[[gnu::noinline]] int next_run(Cq &cq)
+{
+    return look(cq, retire(cq));
+}
+
 int next_poll(ibv_cq_ex *ibcq)
 {
     Cq &cq = *to_cq(ibcq);
-    const Ring ring = cq.ring;
-    uint32_t index = ring.consumer();
-    if (cq.current != nullptr) [[likely]]
-        index = retire(ring, index);
-    return advance(cq, ring, index);
+    if (cq.index == cq.last) [[unlikely]]
+        return next_run(cq);
+    // Given back at once, not with the whole run: a program may count on the place when it posts more.
+    cq.ring.retire(++cq.index);
+    return make_current(
+        cq, reinterpret_cast<const ib_uverbs_wc *>(reinterpret_cast<const char *>(cq.current) + cq.step));
 }
 
 void end_poll(ibv_cq_ex *ibcq)
 {
     Cq &cq = *to_cq(ibcq);
-    if (cq.current != nullptr)
-        retire(cq.ring, cq.ring.consumer());
+    cq.index = cq.last = retire(cq);
     cq.current = nullptr;
     cq.lock.unlock();
 }

@@ -34,7 +34,7 @@ public:
         ring_ = static_cast<rxe_queue_buf *>(memory);
         size_ = info.size;
         mask_ = ring_->index_mask;
-        element_shift_ = ring_->log2_elem_size;
+        element_size_ = size_t{1} << ring_->log2_elem_size;
         return 0;
     }
 
@@ -74,12 +74,11 @@ public:
     bool empty(uint32_t consumer) const { return consumer == load(ring_->producer_index); }
 
     /// How many elements the process can take from `consumer` on.
-    uint32_t available(uint32_t consumer) const { return (load(ring_->producer_index) - consumer) & mask_; }
+    uint32_t available(uint32_t consumer) const { return (raw(ring_->producer_index) - consumer) & mask_; }
 
-    T *at(uint32_t index) const
-    {
-        return reinterpret_cast<T *>(ring_->data + (static_cast<size_t>(index & mask_) << element_shift_));
-    }
+    T *at(uint32_t index) const { return reinterpret_cast<T *>(ring_->data + index * element_size_); }
+    /// How many bytes lie between an element and the next.
+    size_t element_size() const { return element_size_; }
 
     /// Where the process puts the next element.
     uint32_t producer() const { return own(ring_->producer_index); }
@@ -95,7 +94,8 @@ private:
     using Index = std::atomic_ref<uint32_t>;
 
     uint32_t own(uint32_t &index) const { return Index(index).load(std::memory_order_relaxed) & mask_; }
-    uint32_t load(uint32_t &index) const { return Index(index).load(std::memory_order_acquire) & mask_; }
+    uint32_t load(uint32_t &index) const { return raw(index) & mask_; }
+    static uint32_t raw(uint32_t &index) { return Index(index).load(std::memory_order_acquire); }
     static void store(uint32_t &index, uint32_t value)
     {
         Index(index).store(value, std::memory_order_release);
@@ -103,8 +103,8 @@ private:
 
     rxe_queue_buf *ring_;
     size_t size_;
+    size_t element_size_;
     uint32_t mask_;
-    uint32_t element_shift_;
 };
 
 }  // namespace rxe

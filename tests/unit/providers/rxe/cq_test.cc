@@ -246,6 +246,36 @@ TEST_P(ExtendedCq, TakesEachOnce)
     }
 }
 
+TEST_P(ExtendedCq, GivesEachPlaceBackWithTheNext)
+{
+    uint64_t put = 0, seen = 0;
+    for (int round = 0; round < 10;
+         ++round) {  // runs that start at every place of the ring, most past its end
+        for (int i = 0; i < 5; ++i)
+            complete(completion(put++));
+        const uint32_t first = kernel_.ring().consumer();
+        ASSERT_EQ(start(), 0);
+        EXPECT_EQ(extended_->wr_id, seen++);
+        EXPECT_EQ(kernel_.ring().consumer(), first);
+        for (uint32_t i = 1; i < 5; ++i) {
+            ASSERT_EQ(next(), 0);
+            EXPECT_EQ(extended_->wr_id, seen++);
+            EXPECT_EQ(kernel_.ring().consumer(), (first + i) & 7);
+        }
+        complete(completion(put++));  // comes while the others are read
+        ASSERT_EQ(next(), 0);
+        EXPECT_EQ(extended_->wr_id, seen++);
+        EXPECT_EQ(next(), ENOENT);
+        EXPECT_EQ(next(), ENOENT);
+        EXPECT_EQ(kernel_.ring().consumer(), kernel_.ring().producer());
+        complete(completion(put++));
+        ASSERT_EQ(next(), 0);
+        EXPECT_EQ(extended_->wr_id, seen++);
+        end();
+        EXPECT_EQ(kernel_.ring().consumer(), kernel_.ring().producer());
+    }
+}
+
 TEST_P(ExtendedCq, KnowsNoPollAttributes)
 {
     complete(completion(1));
