@@ -124,9 +124,9 @@ void PageMap::join(uintptr_t first, uintptr_t last)
     }
 }
 
-bool PageMap::reserve()
+bool PageMap::reserve(size_t updates)
 {
-    while (spare_count_ < kReserve) {
+    while (spare_count_ < updates * kNodesPerUpdate) {
         Node *node = static_cast<Node *>(std::malloc(sizeof *node));
         if (node == nullptr)
             return false;
@@ -135,12 +135,18 @@ bool PageMap::reserve()
     return true;
 }
 
+void PageMap::trim(size_t updates)
+{
+    while (spare_count_ > updates * kNodesPerUpdate) {
+        Node *node = spare_;
+        spare_ = node->left;
+        --spare_count_;
+        std::free(node);
+    }
+}
+
 void PageMap::recycle(Node *node)
 {
-    if (spare_count_ == kReserve) {
-        std::free(node);
-        return;
-    }
     node->left = spare_;
     spare_ = node;
     ++spare_count_;
@@ -150,12 +156,7 @@ void PageMap::clear()
 {
     while (root_ != nullptr)
         erase(root_->begin);
-    while (spare_ != nullptr) {
-        Node *node = spare_;
-        spare_ = node->left;
-        std::free(node);
-    }
-    spare_count_ = 0;
+    trim(0);
 }
 
 }  // namespace verbs::fork

@@ -33,11 +33,14 @@ public:
     /// The longest run that holds `address`.
     Run run_at(uintptr_t address) const;
 
-    /// Sets memory aside for two updates. False when there is none.
-    bool reserve();
+    /// Sees to it that memory for so many updates is set aside. False when there is none.
+    bool reserve(size_t updates);
 
-    /// Replaces each state in [begin, end) by `change(state)`. Each call uses up half of what `reserve` set
-    /// aside.
+    /// Frees what is set aside for more updates than that.
+    void trim(size_t updates);
+
+    /// Replaces each state in [begin, end) by `change(state)`. Each call uses up what `reserve` set
+    /// aside for one update.
     template <class Change>
     void update(uintptr_t begin, uintptr_t end, Change change)
     {
@@ -74,7 +77,7 @@ private:
     void join(uintptr_t first, uintptr_t last);
     void recycle(Node *node);
 
-    static constexpr size_t kReserve = 4;
+    static constexpr size_t kNodesPerUpdate = 2;
     Node *root_ = nullptr;
     Node *spare_ = nullptr;  // linked through left
     size_t spare_count_ = 0;

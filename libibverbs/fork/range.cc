@@ -28,6 +28,8 @@ enum class Phase {
 constinit std::atomic<Phase> phase{Phase::kUndecided};
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 constinit PageMap pages;
+// Each of them keeps memory for one update of the map, so that giving it up needs none.
+constinit size_t ranges_in_use = 0;
 
 class Lock {
 public:
@@ -86,7 +88,7 @@ PageMap::State given_back(PageMap::State)
 /// withheld until the other range goes.
 void release(PageMap::Run run)
 {
-    if (!pages.reserve())
+    if (!pages.reserve(ranges_in_use + 1))
         return;
     if (Advice advice = give_back({run.begin, run.end}); advice.status)
         pages.update(advice.range.begin, advice.range.end, given_back);
@@ -105,7 +107,14 @@ void release_idle(PageRange range)
     }
 }
 
-/// Withholds the pages of the range that no other range uses.
+/// Memory for a new range: to withhold pages, to count its use, and to give it up again.
+bool reserve_for_use()
+{
+    return pages.reserve(ranges_in_use + 3);
+}
+
+/// Withholds the pages of the range that no other range uses. What `reserve_for_use` sets aside is there before and
+/// after it.
 Status withhold_unused(PageRange range)
 {
     for (uintptr_t at = range.begin; at < range.end;) {
@@ -116,7 +125,7 @@ Status withhold_unused(PageRange range)
             pages.update(advice.range.begin, advice.range.end, withheld);
             if (!advice.status)
                 return advice.status;
-            if (!pages.reserve())
+            if (!reserve_for_use())
                 return Status(ENOMEM);
         }
         at = end;
@@ -155,13 +164,15 @@ void follow_environment()
         return range.status();
     ErrnoGuard keep;
     Lock lock;
-    if (!pages.reserve())
+    if (!reserve_for_use())
         return Status(ENOMEM);
     if (Status status = withhold_unused(*range); !status) {
         release_idle(*range);
         return status;
     }
     pages.update(range->begin, range->end, used);
+    ++ranges_in_use;
+    pages.trim(ranges_in_use + 1);
     return {};
 }
 
@@ -172,10 +183,13 @@ void follow_environment()
         return range.status();
     ErrnoGuard keep;
     Lock lock;
-    if (!pages.reserve())
+    // Only a range that was never in use can find nothing set aside.
+    if (!pages.reserve(1))
         return Status(ENOMEM);
     pages.update(range->begin, range->end, unused);
+    ranges_in_use -= ranges_in_use > 0 ? 1 : 0;
     release_idle(*range);
+    pages.trim(ranges_in_use + 1);
     return {};
 }
 

@@ -18,7 +18,7 @@ protected:
     /// Counts a use of [begin, end) more, or less.
     void add(uintptr_t begin, uintptr_t end, int uses)
     {
-        ASSERT_TRUE(map_.reserve());
+        ASSERT_TRUE(map_.reserve(1));
         map_.update(begin, end, [uses](PageMap::State state) {
             size_t sum = state.uses + static_cast<size_t>(uses);
             return PageMap::State{sum, sum > 0};

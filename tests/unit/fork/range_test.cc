@@ -20,8 +20,16 @@
 namespace {
 
 bool kernel_copies = false;
+bool no_memory = false;
 
 }  // namespace
+
+// The linker has the sources under test call this in place of malloc.
+extern "C" void *__real_malloc(size_t size);
+extern "C" void *__wrap_malloc(size_t size)
+{
+    return no_memory ? nullptr : __real_malloc(size);
+}
 
 namespace verbs::fork {
 
@@ -257,6 +265,30 @@ TEST(RangeTest, LeavesNothingBehindWhenItFails)
         EXPECT_EQ(withheld(memory.page(0), 8), ".D......");
         EXPECT_TRUE(dofork_range(memory.page(1), kPage)) << "counted once";
         EXPECT_EQ(withheld(memory.page(0), 8), "........");
+    });
+}
+
+TEST(RangeTest, IsGivenUpWithoutMemory)
+{
+    in_child([] {
+        ASSERT_TRUE(enable());
+        Memory memory(8 * kPage);
+        // Neighbours, which the map joins to one run: parting them takes memory again.
+        for (size_t page : {1, 2, 3, 5})
+            EXPECT_TRUE(dontfork_range(memory.page(page), kPage));
+        EXPECT_TRUE(dontfork_range(memory.page(2), 4 * kPage));
+        no_memory = true;
+        EXPECT_EQ(dontfork_range(memory.page(0), kPage).error(), ENOMEM);
+        EXPECT_EQ(withheld(memory.page(0), 8), ".DDDDD..");
+        EXPECT_TRUE(dofork_range(memory.page(2), kPage));
+        EXPECT_TRUE(dofork_range(memory.page(2), 4 * kPage));
+        EXPECT_EQ(withheld(memory.page(0), 8), ".D.D.D..");
+        for (size_t page : {3, 1, 5})
+            EXPECT_TRUE(dofork_range(memory.page(page), kPage));
+        EXPECT_EQ(withheld(memory.page(0), 8), "........");
+        no_memory = false;
+        EXPECT_TRUE(dontfork_range(memory.page(0), kPage));
+        EXPECT_EQ(withheld(memory.page(0), 8), "D.......");
     });
 }
 
