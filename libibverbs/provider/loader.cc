@@ -4,7 +4,6 @@
 
 #include <dlfcn.h>
 #include <infiniband/driver.h>
-#include <link.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -53,22 +52,6 @@ PluginName parse(std::string_view text)
     return plugin;
 }
 
-/// Whether a registered provider lies in the object that `handle` stands for.
-bool has_registered(void *handle)
-{
-    link_map *plugin = nullptr;
-    if (dlinfo(handle, RTLD_DI_LINKMAP, &plugin) != 0)
-        return false;
-    for (const Registration *driver = registered_drivers(); driver != nullptr; driver = driver->next) {
-        Dl_info info;
-        link_map *owner = nullptr;
-        if (dladdr1(driver->ops, &info, reinterpret_cast<void **>(&owner), RTLD_DL_LINKMAP) != 0 &&
-            owner == plugin)
-            return true;
-    }
-    return false;
-}
-
 const Registration *last_registered()
 {
     const Registration *last = registered_drivers();
@@ -83,12 +66,15 @@ enum class Outcome { kLoaded, kBroken, kAbsent };
 /// good: its devices may.
 Outcome load_file(const char *path)
 {
+    // What registers after this is seen below; what did so before belongs to a plugin that is there already.
     const Registration *last = last_registered();
+    // Such a plugin is linked to the program or was loaded by another name or thread, or its constructor is what asks.
+    if (dlopen(path, RTLD_NOW | RTLD_NOLOAD) != nullptr)
+        return Outcome::kLoaded;
     void *handle = dlopen(path, RTLD_NOW);
     if (handle == nullptr)
         return Outcome::kAbsent;
-    // A plugin that the program links to has registered long ago; one that forwards to another object has just now.
-    if (last_registered() != last || has_registered(handle))
+    if (last_registered() != last)
         return Outcome::kLoaded;
     warn(Audience::kEverybody,
          "provider %s is ignored: it registers nothing with verbs_register_driver_%d or "

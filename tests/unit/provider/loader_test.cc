@@ -117,6 +117,19 @@ TEST_F(ProviderLoader, APluginThatRegistersNothing)
     expect_line(load("empty", false), "registers nothing with verbs_register_driver_65");
 }
 
+TEST_F(ProviderLoader, APluginThatForwardsToAnotherObject)
+{
+    EXPECT_EQ(load("forwards", true), "");
+    EXPECT_TRUE(is_registered("behind"));
+    EXPECT_EQ(load("forwards", true), "") << "as a thread finds it that comes second";
+}
+
+TEST_F(ProviderLoader, APluginThatListsDevicesBeforeItRegisters)
+{
+    EXPECT_EQ(load("early", true), "");
+    EXPECT_TRUE(is_registered("early"));
+}
+
 TEST_F(ProviderLoader, APluginForAnotherInterface)
 {
     expect_line(load("foreign", false), "verbs_register_driver_7");
@@ -237,3 +250,11 @@ TEST(ProviderFor, KernelDrivers)
 
 }  // namespace
 }  // namespace verbs::provider
+
+/// The plugin "early" calls this before it registers: it is in the middle of being loaded.
+extern "C" __attribute__((visibility("default"))) void load_early_from_plugin()
+{
+    verbs::provider::Places places;
+    places.provider_directories[0] = PLUGINS;
+    verbs::provider::load_plugin("early", places);
+}

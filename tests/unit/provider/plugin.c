@@ -13,6 +13,10 @@ static const struct verbs_device_ops ops = {.name = NAME, .match_table = table};
 
 __attribute__((constructor)) static void start(void)
 {
+#ifdef CALLS_FIRST
+    void CALLS_FIRST(void);
+    CALLS_FIRST();
+#endif
     REGISTER(&ops);
 #ifdef CALLS
     void CALLS(void);
