@@ -14,47 +14,61 @@ using verbs::provider::channel;
 
 namespace {
 
+// From the node's GUID on both forms have the same fields at the same places.
+#define SAME(field)                                                                               \
+    static_assert(sizeof(ibv_device_attr::field) == sizeof(ib_uverbs_query_device_resp::field) && \
+                  offsetof(ibv_device_attr, field) - offsetof(ibv_device_attr, node_guid) ==      \
+                      offsetof(ib_uverbs_query_device_resp, field) -                              \
+                          offsetof(ib_uverbs_query_device_resp, node_guid))
+SAME(node_guid);
+SAME(sys_image_guid);
+SAME(max_mr_size);
+SAME(page_size_cap);
+SAME(vendor_id);
+SAME(vendor_part_id);
+SAME(hw_ver);
+SAME(max_qp);
+SAME(max_qp_wr);
+SAME(device_cap_flags);
+SAME(max_sge);
+SAME(max_sge_rd);
+SAME(max_cq);
+SAME(max_cqe);
+SAME(max_mr);
+SAME(max_pd);
+SAME(max_qp_rd_atom);
+SAME(max_ee_rd_atom);
+SAME(max_res_rd_atom);
+SAME(max_qp_init_rd_atom);
+SAME(max_ee_init_rd_atom);
+SAME(atomic_cap);
+SAME(max_ee);
+SAME(max_rdd);
+SAME(max_mw);
+SAME(max_raw_ipv6_qp);
+SAME(max_raw_ethy_qp);
+SAME(max_mcast_grp);
+SAME(max_mcast_qp_attach);
+SAME(max_total_mcast_qp_attach);
+SAME(max_ah);
+SAME(max_fmr);
+SAME(max_map_per_fmr);
+SAME(max_srq);
+SAME(max_srq_wr);
+SAME(max_srq_sge);
+SAME(max_pkeys);
+SAME(local_ca_ack_delay);
+SAME(phys_port_cnt);
+#undef SAME
+constexpr size_t kSameSize = sizeof(ibv_device_attr) - offsetof(ibv_device_attr, node_guid);
+static_assert(kSameSize ==
+              sizeof(ib_uverbs_query_device_resp) - offsetof(ib_uverbs_query_device_resp, node_guid));
+
+/// Fills all but the firmware's version, which only the provider can read: it is empty.
 void fill(ibv_device_attr &attr, const ib_uverbs_query_device_resp &kernel)
 {
-    attr.node_guid = kernel.node_guid;
-    attr.sys_image_guid = kernel.sys_image_guid;
-    attr.max_mr_size = kernel.max_mr_size;
-    attr.page_size_cap = kernel.page_size_cap;
-    attr.vendor_id = kernel.vendor_id;
-    attr.vendor_part_id = kernel.vendor_part_id;
-    attr.hw_ver = kernel.hw_ver;
-    attr.max_qp = static_cast<int>(kernel.max_qp);
-    attr.max_qp_wr = static_cast<int>(kernel.max_qp_wr);
-    attr.device_cap_flags = kernel.device_cap_flags;
-    attr.max_sge = static_cast<int>(kernel.max_sge);
-    attr.max_sge_rd = static_cast<int>(kernel.max_sge_rd);
-    attr.max_cq = static_cast<int>(kernel.max_cq);
-    attr.max_cqe = static_cast<int>(kernel.max_cqe);
-    attr.max_mr = static_cast<int>(kernel.max_mr);
-    attr.max_pd = static_cast<int>(kernel.max_pd);
-    attr.max_qp_rd_atom = static_cast<int>(kernel.max_qp_rd_atom);
-    attr.max_ee_rd_atom = static_cast<int>(kernel.max_ee_rd_atom);
-    attr.max_res_rd_atom = static_cast<int>(kernel.max_res_rd_atom);
-    attr.max_qp_init_rd_atom = static_cast<int>(kernel.max_qp_init_rd_atom);
-    attr.max_ee_init_rd_atom = static_cast<int>(kernel.max_ee_init_rd_atom);
-    attr.atomic_cap = static_cast<ibv_atomic_cap>(kernel.atomic_cap);
-    attr.max_ee = static_cast<int>(kernel.max_ee);
-    attr.max_rdd = static_cast<int>(kernel.max_rdd);
-    attr.max_mw = static_cast<int>(kernel.max_mw);
-    attr.max_raw_ipv6_qp = static_cast<int>(kernel.max_raw_ipv6_qp);
-    attr.max_raw_ethy_qp = static_cast<int>(kernel.max_raw_ethy_qp);
-    attr.max_mcast_grp = static_cast<int>(kernel.max_mcast_grp);
-    attr.max_mcast_qp_attach = static_cast<int>(kernel.max_mcast_qp_attach);
-    attr.max_total_mcast_qp_attach = static_cast<int>(kernel.max_total_mcast_qp_attach);
-    attr.max_ah = static_cast<int>(kernel.max_ah);
-    attr.max_fmr = static_cast<int>(kernel.max_fmr);
-    attr.max_map_per_fmr = static_cast<int>(kernel.max_map_per_fmr);
-    attr.max_srq = static_cast<int>(kernel.max_srq);
-    attr.max_srq_wr = static_cast<int>(kernel.max_srq_wr);
-    attr.max_srq_sge = static_cast<int>(kernel.max_srq_sge);
-    attr.max_pkeys = kernel.max_pkeys;
-    attr.local_ca_ack_delay = kernel.local_ca_ack_delay;
-    attr.phys_port_cnt = kernel.phys_port_cnt;
+    std::memset(attr.fw_ver, 0, sizeof attr.fw_ver);
+    std::memcpy(&attr.node_guid, &kernel.node_guid, kSameSize);
 }
 
 /// What older kernels do not fill is zero in the response.
@@ -96,47 +110,45 @@ VERBS_EXPORT int ibv_cmd_query_device_any(ibv_context *context, const ibv_query_
         return EINVAL;
 
     size_t driver_size = resp != nullptr ? *resp_size : 0;
-    ib_uverbs_ex_query_device_resp kernel = {};
-    size_t known = 0;  // how much of `kernel` there is
+    // The kernel answers where the provider wants the answer, if there is room for all of it.
+    ib_uverbs_ex_query_device_resp own;
+    ib_uverbs_ex_query_device_resp &kernel = driver_size >= sizeof own ? *resp : own;
+    size_t known = sizeof kernel;  // how much of `kernel` there is
     verbs::Status status = EOPNOTSUPP;
     if (attr_size > sizeof attr->orig_attr) {
+        kernel = {};
         status = verbs::uverbs::device_query_ex(
             channel(context), kernel,
             verbs::provider_api::driver_data(static_cast<ib_uverbs_ex_query_device_resp *>(nullptr), 0, resp,
                                              driver_size));
-        known = sizeof kernel;
     }
     // The basic part is what the plain query has, and all that kernels from before the extended one have.
     if (status.error() == EOPNOTSUPP || status.error() == ENOSYS || status.error() == EINVAL) {
-        kernel = {};
+        std::memset(static_cast<void *>(&kernel), 0, std::max(driver_size, sizeof kernel));
         status = verbs::uverbs::device_query(channel(context), kernel.base);
         known = sizeof kernel.base;
-        if (status && resp != nullptr)
-            std::memset(resp, 0, driver_size);
     }
     if (!status)
         return status.error();
     if (resp != nullptr) {
         *resp_size = std::min(known, driver_size);
-        std::memcpy(resp, &kernel, *resp_size);
+        if (&kernel == &own)
+            std::memcpy(resp, &own, driver_size);
     }
 
     if (attr_size == sizeof attr->orig_attr) {
-        attr->orig_attr = {};
         fill(attr->orig_attr, kernel.base);
         return 0;
     }
-    // A program of another release knows less of the structure, or more.
-    ibv_device_attr_ex own;
-    ibv_device_attr_ex &whole = attr_size >= sizeof own ? *attr : own;
-    whole = {};
+    // A program of another release knows less of the structure, or more, where it finds zeros.
+    ibv_device_attr_ex less;
+    ibv_device_attr_ex &whole = attr_size >= sizeof less ? *attr : less;
+    std::memset(static_cast<void *>(&whole), 0, std::max(attr_size, sizeof whole));
     fill(whole, kernel);
     // The answer to the plain query has no phys_port_cnt_ex; the count is the same.
     whole.phys_port_cnt_ex = kernel.base.phys_port_cnt;
-    if (&whole == &own)
-        std::memcpy(attr, &own, attr_size);
-    else  // programs of later releases find zeros behind what is known here
-        std::memset(attr + 1, 0, attr_size - sizeof whole);
+    if (&whole == &less)
+        std::memcpy(attr, &less, attr_size);
     return 0;
 }
 VERBS_EXPORT_ALSO(ibv_cmd_query_device_any, IBVERBS_PRIVATE_34);

@@ -5,6 +5,7 @@
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -114,24 +115,20 @@ public:
     }
 
     /// EINVAL, without asking the kernel: more attributes, or longer ones, than a command can have.
-    Status issue(Channel &channel)
-    {
-        if (!fits_)
-            return EINVAL;
-        return channel.ioctl(fill_header(), method_);
-    }
+    Status issue(Channel &channel) { return fits() ? channel.ioctl(fill_header(), method_) : Status(EINVAL); }
 
     /// The same with the attributes that a driver adds; null for none.
     Status issue(Channel &channel, ibv_command_buffer *driver)
     {
-        return driver != nullptr && fits_ ? issue_with(channel, fill_header(), driver) : issue(channel);
+        return driver != nullptr && fits() ? issue_with(channel, fill_header(), driver) : issue(channel);
     }
 
     uint32_t result() const { return static_cast<uint32_t>(result_->data); }
 
 private:
     ib_uverbs_ioctl_hdr &header() { return *reinterpret_cast<ib_uverbs_ioctl_hdr *>(storage_); }
-    ib_uverbs_attr &last() { return header().attrs[count_ - 1]; }
+    ib_uverbs_attr &last() { return header().attrs[std::min(count_ - 1, kCapacity)]; }
+    bool fits() const { return count_ <= kCapacity && fits_; }
 
     ib_uverbs_ioctl_hdr &fill_header()
     {
@@ -140,7 +137,7 @@ private:
             static_cast<uint16_t>(sizeof(ib_uverbs_ioctl_hdr) + count_ * sizeof(ib_uverbs_attr));
         header().object_id = method_.object;
         header().method_id = method_.id;
-        header().num_attrs = count_;
+        header().num_attrs = static_cast<uint16_t>(count_);
         return header();
     }
 
@@ -148,11 +145,9 @@ private:
     [[gnu::always_inline]] ib_uverbs_attr &add(uint16_t id, size_t size)
     {
         // One place more than the capacity takes what does not fit.
-        const uint16_t place = count_;
-        fits_ = fits_ && place < kCapacity && size <= UINT16_MAX;
-        if (place < kCapacity)
-            ++count_;
-        ib_uverbs_attr &attr = header().attrs[place];
+        ib_uverbs_attr &attr = header().attrs[std::min(count_, kCapacity)];
+        ++count_;
+        fits_ = fits_ && size <= UINT16_MAX;
         attr.attr_id = id;
         attr.len = static_cast<uint16_t>(size);
         attr.flags = UVERBS_ATTR_F_MANDATORY;
@@ -162,8 +157,8 @@ private:
     }
 
     Method method_;
-    uint16_t count_ = 0;
-    bool fits_ = true;
+    size_t count_ = 0;  // of all that were added, whether they fit or not
+    bool fits_ = true;  // each in the length that an attribute can have
     const ib_uverbs_attr *result_ = nullptr;
     alignas(ib_uverbs_ioctl_hdr)
         std::byte storage_[sizeof(ib_uverbs_ioctl_hdr) + (kCapacity + 1) * sizeof(ib_uverbs_attr)];

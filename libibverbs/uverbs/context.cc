@@ -82,14 +82,12 @@ Result<ContextDescription> context_query(Channel &channel, ibv_command_buffer *d
 Status device_query(Channel &channel, ib_uverbs_query_device_resp &response)
 {
     ib_uverbs_query_device request = {};
-    response = {};
     return write_command(channel, IB_USER_VERBS_CMD_QUERY_DEVICE, request, response);
 }
 
 Status device_query_ex(Channel &channel, ib_uverbs_ex_query_device_resp &response, const DriverData &driver)
 {
     ib_uverbs_ex_query_device request = {};
-    response = {};
     return extended_command(channel, IB_USER_VERBS_EX_CMD_QUERY_DEVICE, request, response, driver);
 }
 

@@ -38,11 +38,11 @@ struct ContextDescription {
 /// ioctl only: EPROTONOSUPPORT or ENOTTY on older kernels; EOPNOTSUPP from drivers without it.
 Result<ContextDescription> context_query(Channel &channel, ibv_command_buffer *driver);
 
-/// The plain device query.
+/// The plain device query; `response` is zeroed before.
 Status device_query(Channel &channel, ib_uverbs_query_device_resp &response);
 
-/// The extended device query; a kernel or driver without it gives an errno value. What an older kernel does not
-/// fill is zero, response_length tells how much it filled.
+/// The extended device query; a kernel or driver without it gives an errno value. `response` is zeroed before: what an
+/// older kernel does not fill stays as it is, response_length tells how much it filled.
 Status device_query_ex(Channel &channel, ib_uverbs_ex_query_device_resp &response, const DriverData &driver);
 
 /// The port query, with the parts that only the ioctl has zero where the kernel has just the write form.

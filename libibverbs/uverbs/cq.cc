@@ -45,7 +45,8 @@ Status create_by_ioctl(Channel &channel, const CqRequest &cq, const DriverData &
     return status;
 }
 
-Status create_by_plain_write(Channel &channel, const CqRequest &cq, const DriverData &driver, CqInfo &info)
+[[gnu::noinline, gnu::cold]] Status create_by_plain_write(Channel &channel, const CqRequest &cq,
+                                                          const DriverData &driver, CqInfo &info)
 {
     ib_uverbs_create_cq request = {};
     request.user_handle = cq.user_handle;
@@ -58,7 +59,8 @@ Status create_by_plain_write(Channel &channel, const CqRequest &cq, const Driver
     return status;
 }
 
-Status create_by_extended_write(Channel &channel, const CqRequest &cq, const DriverData &driver, CqInfo &info)
+[[gnu::noinline, gnu::cold]] Status create_by_extended_write(Channel &channel, const CqRequest &cq,
+                                                             const DriverData &driver, CqInfo &info)
 {
     ib_uverbs_ex_create_cq request = {};
     request.user_handle = cq.user_handle;

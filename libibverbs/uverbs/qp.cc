@@ -105,7 +105,8 @@ QpInfo info_from(const ib_uverbs_create_qp_resp &response)
     return {.handle = response.qp_handle, .qp_num = response.qpn, .cap = cap_from(response)};
 }
 
-Status create_by_write(Channel &channel, const QpRequest &qp, const DriverData &driver, QpInfo &info)
+[[gnu::noinline, gnu::cold]] Status create_by_write(Channel &channel, const QpRequest &qp,
+                                                    const DriverData &driver, QpInfo &info)
 {
     if (qp.create_flags == 0 && !qp.ind_table_handle) {
         ib_uverbs_create_qp request = {};

@@ -68,8 +68,7 @@ Status execute_by_write(Channel &channel, const WriteCommand &command, const Dri
         set(header().attrs[count++], UVERBS_ATTR_UHW_OUT, driver.out_size,
             reinterpret_cast<uintptr_t>(driver.out));
     header().num_attrs = count;
-    header().length = static_cast<uint16_t>(sizeof(ib_uverbs_ioctl_hdr) + count * sizeof(ib_uverbs_attr));
-    return channel.ioctl(header(), kInvokeWrite);
+    return issue_alone(channel);
 }
 
 /// Apart from the others: a copy of a length that is known only now makes every call of the function that has it dearer.
@@ -78,7 +77,7 @@ Status execute_by_write(Channel &channel, const WriteCommand &command, const Dri
     return issue(channel, driver, in_attribute(driver.in, driver.in_size));
 }
 
-Status Invocation::issue(Channel &channel, const DriverData &driver)
+Status Invocation::issue_with(Channel &channel, const DriverData &driver)
 {
     if ((driver.in_size | driver.out_size) > UINT16_MAX)
         return EINVAL;

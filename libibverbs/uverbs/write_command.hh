@@ -57,8 +57,12 @@ public:
                 reinterpret_cast<uintptr_t>(response));
     }
 
-    /// With the driver's parts. EINVAL: one is longer than a command can have.
-    Status issue(Channel &channel, const DriverData &driver);
+    /// With the driver's parts. EINVAL: one is longer than a command can have. Most commands have none: those that are
+    /// known not to when they are compiled cost no question.
+    [[gnu::always_inline]] Status issue(Channel &channel, const DriverData &driver)
+    {
+        return (driver.in_size | driver.out_size) == 0 ? issue_alone(channel) : issue_with(channel, driver);
+    }
 
 private:
     ib_uverbs_ioctl_hdr &header() { return *reinterpret_cast<ib_uverbs_ioctl_hdr *>(storage_); }
@@ -85,6 +89,13 @@ private:
         return data;
     }
 
+    [[gnu::always_inline]] Status issue_alone(Channel &channel)
+    {
+        header().length =
+            static_cast<uint16_t>(sizeof(ib_uverbs_ioctl_hdr) + header().num_attrs * sizeof(ib_uverbs_attr));
+        return channel.ioctl(header(), kInvokeWrite);
+    }
+    Status issue_with(Channel &channel, const DriverData &driver);
     Status issue_with_small_request(Channel &channel, const DriverData &driver);
     Status issue(Channel &channel, const DriverData &driver, uint64_t in_data);
 
@@ -116,8 +127,9 @@ concept NamesItsResponse = requires(Request request)
 
 /// A plain command with an answer.
 template <NamesItsResponse Request, class Response>
-Status write_command(Channel &channel, ib_uverbs_write_cmds command, Request &request, Response &response,
-                     const DriverData &driver = {})
+[[gnu::always_inline]] inline Status write_command(Channel &channel, ib_uverbs_write_cmds command,
+                                                   Request &request, Response &response,
+                                                   const DriverData &driver = {})
 {
     static_assert(offsetof(Request, response) == 0);
     return execute(channel, command, &request, sizeof request, &response, sizeof response, true, driver);
@@ -125,15 +137,15 @@ Status write_command(Channel &channel, ib_uverbs_write_cmds command, Request &re
 
 /// A plain command without an answer.
 template <class Request>
-Status write_command(Channel &channel, ib_uverbs_write_cmds command, Request &request,
-                     const DriverData &driver = {})
+[[gnu::always_inline]] inline Status write_command(Channel &channel, ib_uverbs_write_cmds command,
+                                                   Request &request, const DriverData &driver = {})
 {
     return execute(channel, command, &request, sizeof request, nullptr, 0, NamesItsResponse<Request>, driver);
 }
 
 /// An extended command (IB_USER_VERBS_EX_CMD_*), whose header holds the address of the answer.
 template <class Request, class Response>
-requires(!std::is_same_v<Response, const DriverData>) Status
+requires(!std::is_same_v<Response, const DriverData>) [[gnu::always_inline]] inline Status
     extended_command(Channel &channel, uint32_t command, Request &request, Response &response,
                      const DriverData &driver = {})
 {
@@ -143,7 +155,8 @@ requires(!std::is_same_v<Response, const DriverData>) Status
 
 /// An extended command without an answer.
 template <class Request>
-Status extended_command(Channel &channel, uint32_t command, Request &request, const DriverData &driver = {})
+[[gnu::always_inline]] inline Status extended_command(Channel &channel, uint32_t command, Request &request,
+                                                      const DriverData &driver = {})
 {
     return execute(channel, command | IB_USER_VERBS_CMD_FLAG_EXTENDED, &request, sizeof request, nullptr, 0,
                    false, driver);
