@@ -5,6 +5,8 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <net/if.h>
+#include <poll.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -12,6 +14,29 @@
 #include <string>
 
 #include "network.hh"
+
+// The linker has the code under test call these. While `time_is_told`, time passes only where that code waits
+// in vain, and as long as it meant to wait.
+static bool time_is_told = false;
+static int64_t told_ms = 0;
+
+extern "C" int __real_clock_gettime(clockid_t clock, timespec *now);
+extern "C" int __wrap_clock_gettime(clockid_t clock, timespec *now)
+{
+    if (!time_is_told)
+        return __real_clock_gettime(clock, now);
+    *now = {.tv_sec = told_ms / 1000, .tv_nsec = told_ms % 1000 * 1'000'000};
+    return 0;
+}
+
+extern "C" int __real_poll(pollfd *files, nfds_t count, int timeout_ms);
+extern "C" int __wrap_poll(pollfd *files, nfds_t count, int timeout_ms)
+{
+    int ready = __real_poll(files, count, time_is_told ? 0 : timeout_ms);
+    if (time_is_told && ready == 0)
+        told_ms += timeout_ms;
+    return ready;
+}
 
 namespace verbs::neigh {
 
@@ -125,10 +150,11 @@ TEST_F(ResolveTest, WaitsAsLongAsItMay)
     constexpr int kShortMs = 300;
     for (const char *silent : {"10.7.0.77", "fd00:7::77"}) {
         const char *source = silent[0] == 'f' ? "fd00:7::1" : "10.7.0.1";
-        Clock::time_point start = Clock::now();
+        told_ms = 0;
+        time_is_told = true;
         EXPECT_EQ(resolve(source, silent, kShortMs).error(), EHOSTUNREACH) << silent;
-        EXPECT_GE(Clock::now() - start, milliseconds(kShortMs)) << silent;
-        EXPECT_LT(Clock::now() - start, milliseconds(2000)) << silent;
+        time_is_told = false;
+        EXPECT_EQ(told_ms, kShortMs) << silent;
     }
 }
 
