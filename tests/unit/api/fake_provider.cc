@@ -128,9 +128,11 @@ ibv_mr *reg_mr_ex(ibv_pd *pd, ibv_mr_init_attr *attr)
     return new_mr([&](verbs_mr *mr) { return ibv_cmd_reg_mr_ex(pd, mr, attr); });
 }
 
-ibv_mr *alloc_null_mr(ibv_pd *)
+ibv_mr *alloc_null_mr(ibv_pd *pd)
 {
-    return new_mr([](verbs_mr *mr) {
+    return new_mr([pd](verbs_mr *mr) {
+        mr->ibv_mr.context = pd->context;
+        mr->ibv_mr.pd = pd;
         mr->mr_type = IBV_MR_TYPE_NULL_MR;
         mr->ibv_mr.length = SIZE_MAX;
         return 0;
