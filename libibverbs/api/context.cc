@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "api/import.hh"
 #include "base/export.hh"
 #include "base/log.hh"
 #include "base/unique_fd.hh"
@@ -80,7 +81,7 @@ verbs::Result<ibv_context *> import_context(ibv_device &device, int cmd_fd)
         return verbs::Status::from_errno();
     ibv_context *context = verbs::provider::context_of(provider, provider.import_context(&device, duplicate));
     if (context == nullptr)
-        return verbs::Status::from_errno();
+        return verbs::Status(verbs::api::import_error(verbs::Status::from_errno()));
     if (context->async_fd < 0) {
         // Events of the objects that are made here; a kernel that has no file for them reports none.
         verbs::Result<verbs::UniqueFd> events =

@@ -2,6 +2,7 @@
 // Device memory.
 #include <infiniband/driver.h>
 
+#include "api/import.hh"
 #include "base/export.hh"
 #include "provider/context.hh"
 
@@ -9,7 +10,7 @@ using verbs::provider::ops;
 
 VERBS_EXPORT ibv_dm *ibv_import_dm(ibv_context *context, uint32_t dm_handle)
 {
-    ibv_dm *dm = ops(context).import_dm(context, dm_handle);
+    ibv_dm *dm = verbs::api::imported(ops(context).import_dm(context, dm_handle));
     if (dm != nullptr)
         dm->context = context;
     return dm;

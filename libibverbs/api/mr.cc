@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "api/import.hh"
 #include "base/export.hh"
 #include "base/log.hh"
 #include "fork/range.hh"
@@ -223,7 +224,7 @@ VERBS_EXPORT int ibv_dereg_mr(ibv_mr *mr)
 
 VERBS_EXPORT ibv_mr *ibv_import_mr(ibv_pd *pd, uint32_t mr_handle)
 {
-    return ops(pd->context).import_mr(pd, mr_handle);
+    return verbs::api::imported(ops(pd->context).import_mr(pd, mr_handle));
 }
 
 VERBS_EXPORT void ibv_unimport_mr(ibv_mr *mr)

@@ -2,6 +2,7 @@
 // Protection domains.
 #include <infiniband/driver.h>
 
+#include "api/import.hh"
 #include "base/export.hh"
 #include "provider/context.hh"
 
@@ -22,7 +23,7 @@ VERBS_EXPORT int ibv_dealloc_pd(ibv_pd *pd)
 
 VERBS_EXPORT ibv_pd *ibv_import_pd(ibv_context *context, uint32_t pd_handle)
 {
-    ibv_pd *pd = ops(context).import_pd(context, pd_handle);
+    ibv_pd *pd = verbs::api::imported(ops(context).import_pd(context, pd_handle));
     if (pd != nullptr)
         pd->context = context;
     return pd;

@@ -21,5 +21,9 @@ VERBS_EXPORT int ibv_query_port(ibv_context *context, uint8_t port_num, _compat_
 
 VERBS_EXPORT int ibv_query_port_speed(ibv_context *context, uint32_t port_num, uint64_t *port_speed)
 {
-    return verbs::provider::ops(context).query_port_speed(context, port_num, port_speed);
+    uint64_t speed = 0;
+    int error = verbs::provider::ops(context).query_port_speed(context, port_num, &speed);
+    if (error == 0)
+        *port_speed = speed;
+    return error;
 }

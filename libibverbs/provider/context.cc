@@ -20,13 +20,7 @@ namespace {
 /// Every inline verb that asks for a port comes here, with the size of the structure that its program knows.
 int query_port(ibv_context *context, uint8_t port_num, ibv_port_attr *attr, size_t attr_size)
 {
-    if (attr_size >= sizeof *attr && &layout(context) == &kNativeLayout) {
-        int error = ops(context).query_port(context, port_num, attr);
-        if (error == 0)
-            std::memset(attr + 1, 0, attr_size - sizeof *attr);
-        return error;
-    }
-    // Providers of older ABIs fill less than there is.
+    // Providers fill what they know before they fail, and those of older ABIs know less than there is.
     ibv_port_attr whole = {};
     int error = ops(context).query_port(context, port_num, &whole);
     if (error != 0)

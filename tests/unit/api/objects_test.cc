@@ -15,6 +15,14 @@ namespace {
 class ObjectsTest : public FakeProvider {
 protected:
     ~ObjectsTest() override { answer = 0; }
+
+    /// What an op gives that fails with `answer`.
+    template <class Object>
+    static Object *made_none()
+    {
+        errno = answer;
+        return nullptr;
+    }
 };
 
 TEST_F(ObjectsTest, AreNotSupportedWithoutAProvidersOp)
@@ -53,6 +61,47 @@ TEST_F(ObjectsTest, AreNotSupportedWithoutAProvidersOp)
     ibv_mr_init_attr mr_attr{};
     mr_attr.comp_mask = IBV_REG_MR_MASK_ADDR;
     EXPECT_NULL_WITH(ibv_reg_mr_ex(&pd, &mr_attr), EOPNOTSUPP);
+}
+
+TEST_F(ObjectsTest, AreNotImportedWhereTheKernelDoesNotKnowHow)
+{
+    set_ops({.import_dm = [](ibv_context *, uint32_t) { return made_none<ibv_dm>(); },
+             .import_mr = [](ibv_pd *, uint32_t) { return made_none<ibv_mr>(); },
+             .import_pd = [](ibv_context *, uint32_t) { return made_none<ibv_pd>(); }});
+    for (auto [kernels, promised] : {std::pair{EPROTONOSUPPORT, EOPNOTSUPP}, std::pair{ENOTTY, EOPNOTSUPP},
+                                     std::pair{EOPNOTSUPP, EOPNOTSUPP}, std::pair{EINVAL, EINVAL}}) {
+        answer = kernels;
+        EXPECT_NULL_WITH(ibv_import_pd(context, 1), promised);
+        EXPECT_NULL_WITH(ibv_import_mr(&pd, 1), promised);
+        EXPECT_NULL_WITH(ibv_import_dm(context, 1), promised);
+    }
+}
+
+TEST_F(ObjectsTest, APortIsToldOfOnSuccessOnly)
+{
+    set_ops({.query_port =
+                 [](ibv_context *, uint8_t, ibv_port_attr *attr) {
+                     attr->lid = 5;
+                     return answer;
+                 },
+             .query_port_speed =
+                 [](ibv_context *, uint32_t, uint64_t *port_speed) {
+                     *port_speed = 4000;
+                     return answer;
+                 }});
+    ibv_port_attr attr{};
+    attr.lid = 7;
+    uint64_t speed = 7;
+    answer = EIO;
+    EXPECT_EQ(ibv_query_port(context, 1, &attr), EIO);
+    EXPECT_EQ(attr.lid, 7);
+    EXPECT_EQ(ibv_query_port_speed(context, 1, &speed), EIO);
+    EXPECT_EQ(speed, 7u);
+    answer = 0;
+    EXPECT_EQ(ibv_query_port(context, 1, &attr), 0);
+    EXPECT_EQ(attr.lid, 5);
+    EXPECT_EQ(ibv_query_port_speed(context, 1, &speed), 0);
+    EXPECT_EQ(speed, 4000u);
 }
 
 TEST_F(ObjectsTest, EachVerbReachesItsOp)
