@@ -73,6 +73,7 @@ ibv_qp *qp_create_ex(ibv_context *context, ibv_qp_init_attr_ex *attr)
         ibv_cmd_destroy_qp(&qp->verbs.qp);
         return common::null_with(error);
     }
+    qp_doorbell_init(*qp);
     qp->sq.datagram = attr->qp_type == IBV_QPT_UD;
     qp->sq.operations = operations;
     qp->sq.checked = qp->sq.datagram ? operations : kAlignedOperations;

@@ -70,7 +70,7 @@ public:
 
     uint32_t mask() const { return mask_; }
     uint32_t next(uint32_t index) const { return (index + 1) & mask_; }
-    bool full(uint32_t producer) const { return next(producer) == load(ring_->consumer_index); }
+    bool full(uint32_t producer) const { return ((producer + 1 - raw(ring_->consumer_index)) & mask_) == 0; }
     bool empty(uint32_t consumer) const { return consumer == load(ring_->producer_index); }
 
     /// How many elements the process can take from `consumer` on.

@@ -46,90 +46,74 @@ uint32_t operations_of(ibv_qp_type type, uint64_t capabilities)
     }
 }
 
-void SendQueue::batch_withdraw(const Batch &batch)
+void SendQueue::withdraw(Batch batch)
 {
     if (ring.producer() != batch.end)
         return;
-    ssn = batch.ssn;
+    ssn -= (batch.end - batch.start) & ring.mask();
     ring.publish(batch.start);
 }
 
-void SendQueue::set_atomic(uint64_t remote_addr, uint32_t rkey, uint64_t compare_add, uint64_t swap) const
+void wqe_set_atomic(rxe_send_wqe &wqe, uint64_t remote_addr, uint32_t rkey, uint64_t compare_add,
+                    uint64_t swap)
 {
-    wqe->iova = remote_addr;
-    wqe->wr.wr.atomic.remote_addr = remote_addr;
-    wqe->wr.wr.atomic.compare_add = compare_add;
-    wqe->wr.wr.atomic.swap = swap;
-    wqe->wr.wr.atomic.rkey = rkey;
+    wqe.iova = remote_addr;
+    wqe.wr.wr.atomic.remote_addr = remote_addr;
+    wqe.wr.wr.atomic.compare_add = compare_add;
+    wqe.wr.wr.atomic.swap = swap;
+    wqe.wr.wr.atomic.rkey = rkey;
 }
 
-void SendQueue::set_atomic_write(uint64_t remote_addr, uint32_t rkey, const void *value) const
+void wqe_set_atomic_write(rxe_send_wqe &wqe, uint64_t remote_addr, uint32_t rkey, const void *value)
 {
-    set_rdma(remote_addr, rkey);
-    std::memcpy(payload(*wqe), value, kAtomicSize);
-    set_length(*wqe, kAtomicSize);
+    wqe_set_rdma(wqe, remote_addr, rkey);
+    std::memcpy(payload(wqe), value, kAtomicSize);
+    wqe_set_length(wqe, kAtomicSize);
 }
 
-void SendQueue::set_flush(uint64_t remote_addr, uint32_t rkey, uint32_t length, uint8_t type,
-                          uint8_t level) const
+void wqe_set_flush(rxe_send_wqe &wqe, uint64_t remote_addr, uint32_t rkey, uint32_t length, uint8_t type,
+                   uint8_t level)
 {
-    wqe->iova = remote_addr;
-    wqe->wr.wr.flush.remote_addr = remote_addr;
-    wqe->wr.wr.flush.length = length;
-    wqe->wr.wr.flush.rkey = rkey;
-    wqe->wr.wr.flush.type = type;
-    wqe->wr.wr.flush.level = level;
-    set_length(*wqe, length);
+    wqe.iova = remote_addr;
+    wqe.wr.wr.flush.remote_addr = remote_addr;
+    wqe.wr.wr.flush.length = length;
+    wqe.wr.wr.flush.rkey = rkey;
+    wqe.wr.wr.flush.type = type;
+    wqe.wr.wr.flush.level = level;
+    wqe_set_length(wqe, length);
 }
 
-void SendQueue::set_bind(const ibv_mw &mw, uint32_t rkey, const ibv_mw_bind_info &info) const
+void wqe_set_bind(rxe_send_wqe &wqe, const ibv_mw &mw, uint32_t rkey, const ibv_mw_bind_info &info)
 {
-    wqe->wr.wr.mw.addr = info.addr;
-    wqe->wr.wr.mw.length = info.length;
-    wqe->wr.wr.mw.mr_lkey = info.mr != nullptr ? info.mr->lkey : 0;
-    wqe->wr.wr.mw.mw_rkey = mw.rkey;
-    wqe->wr.wr.mw.rkey = rkey;
-    wqe->wr.wr.mw.access = info.mw_access_flags;
+    wqe.wr.wr.mw.addr = info.addr;
+    wqe.wr.wr.mw.length = info.length;
+    wqe.wr.wr.mw.mr_lkey = info.mr != nullptr ? info.mr->lkey : 0;
+    wqe.wr.wr.mw.mw_rkey = mw.rkey;
+    wqe.wr.wr.mw.rkey = rkey;
+    wqe.wr.wr.mw.access = info.mw_access_flags;
 }
 
-void SendQueue::set_ud(const ibv_ah *ah, uint32_t remote_qpn, uint32_t remote_qkey) const
+void wqe_set_ud(rxe_send_wqe &wqe, const ibv_ah *ah, uint32_t remote_qpn, uint32_t remote_qkey)
 {
     if (ah == nullptr)
         return;
-    wqe->wr.wr.ud.remote_qpn = remote_qpn;
-    wqe->wr.wr.ud.remote_qkey = remote_qkey;
-    wqe->wr.wr.ud.ah_num = to_ah(ah)->number;
+    wqe.wr.wr.ud.remote_qpn = remote_qpn;
+    wqe.wr.wr.ud.remote_qkey = remote_qkey;
+    wqe.wr.wr.ud.ah_num = to_ah(ah)->number;
     if (to_ah(ah)->number == 0)
-        wqe->wr.wr.ud.av = to_ah(ah)->vector;
+        wqe.wr.wr.ud.av = to_ah(ah)->vector;
 }
 
-void SendQueue::inline_start() const
-{
-    wqe->wr.send_flags |= IBV_SEND_INLINE;
-    wqe->dma.num_sge = 0;
-    set_length(*wqe, 0);
-}
-
-bool SendQueue::inline_append(const void *data, size_t length) const
-{
-    const uint32_t used = wqe->dma.length;
-    if (length > max_inline - used)
-        return false;
-    if (length != 0)
-        std::memcpy(payload(*wqe) + used, data, length);
-    set_length(*wqe, used + static_cast<uint32_t>(length));
-    return true;
-}
-
-bool SendQueue::is_whole() const
+bool SendQueue::is_whole(uint32_t set, const rxe_send_wqe &written) const
 {
     // IBTA 9.4.5: eight bytes, aligned.
-    if ((op & kAtomicOperations) != 0 && (wqe->dma.length < kAtomicSize || wqe->iova % kAtomicSize != 0))
+    if ((set & kAtomicOperations) != 0 &&
+        (written.dma.length < kAtomicSize || written.iova % kAtomicSize != 0))
         return false;
-    if (op == operation(IBV_WR_ATOMIC_WRITE) &&
-        (wqe->dma.length != kAtomicSize || wqe->iova % kAtomicSize != 0))
+    if (set == operation(IBV_WR_ATOMIC_WRITE) &&
+        (written.dma.length != kAtomicSize || written.iova % kAtomicSize != 0))
         return false;
-    return !datagram || wqe->wr.wr.ud.ah_num != 0 || wqe->wr.wr.ud.av.network_type != 0;
+    return !datagram || written.wr.wr.ud.ah_num != 0 || written.wr.wr.ud.av.network_type != 0;
 }
 
 }  // namespace rxe

@@ -2,11 +2,13 @@
 // The functions that a provider calls, as far as rxe does, for one fake kernel.
 #include "fake_kernel.hh"
 
+#include <rdma/ib_user_verbs.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cstdarg>
@@ -22,6 +24,8 @@ namespace {
 
 FakeKernel *current = nullptr;
 verbs_context_ops current_ops;
+
+constexpr uint32_t kQpHandle = 0x51;
 
 }  // namespace
 
@@ -204,6 +208,36 @@ extern "C" void *mmap(void *addr, size_t length, int protection, int flags, int 
         return MAP_FAILED;
     }
     return reinterpret_cast<void *>(syscall(SYS_mmap, addr, length, protection, flags, fd, offset));
+}
+
+// The doorbell is the one command that the provider writes itself.
+extern "C" ssize_t write(int fd, const void *buffer, size_t size)
+{
+    if (rxe::test::current == nullptr || fd != kernel().fd())
+        return syscall(SYS_write, fd, buffer, size);
+    struct {
+        ib_uverbs_cmd_hdr header;
+        ib_uverbs_post_send request;
+    } command;
+    EXPECT_EQ(size, sizeof(command));
+    std::memcpy(&command, buffer, sizeof(command));
+    EXPECT_EQ(command.header.command, uint32_t{IB_USER_VERBS_CMD_POST_SEND});
+    EXPECT_EQ(command.header.in_words * 4u, size);
+    EXPECT_EQ(command.header.out_words * 4u, sizeof(ib_uverbs_post_send_resp));
+    EXPECT_EQ(command.request.qp_handle, rxe::test::kQpHandle);
+    EXPECT_EQ(command.request.wr_count + command.request.sge_count, 0u);
+    EXPECT_EQ(command.request.wqe_size, sizeof(ib_uverbs_send_wr));
+    const int error = kernel().run("doorbell");
+    if (error == rxe::test::kShortWrite)
+        return static_cast<ssize_t>(size) - 4;
+    if (error != 0) {
+        errno = error;
+        return -1;
+    }
+    // Several threads may ring at once.
+    const auto response = reinterpret_cast<uint32_t *>(command.request.response);
+    std::atomic_ref(*response).store(0, std::memory_order_relaxed);
+    return static_cast<ssize_t>(size);
 }
 
 void __verbs_log(verbs_context *, uint32_t level, const char *format, ...)
@@ -487,6 +521,7 @@ int ibv_cmd_create_qp_ex(ibv_context *context, verbs_qp *qp, ibv_qp_init_attr_ex
     qp->qp.pd = attr->pd;
     qp->qp.srq = attr->srq;
     qp->qp.qp_type = attr->qp_type;
+    qp->qp.handle = rxe::test::kQpHandle;
     return 0;
 }
 
@@ -509,7 +544,7 @@ int ibv_cmd_destroy_qp(ibv_qp *)
 int ibv_cmd_post_send(ibv_qp *, ibv_send_wr *wr, ibv_send_wr **)
 {
     EXPECT_EQ(wr, nullptr);
-    return kernel().run("doorbell");
+    return kernel().run("doorbell of the library");
 }
 
 int ibv_cmd_create_ah(ibv_pd *pd, ibv_ah *ah, ibv_ah_attr *, ib_uverbs_create_ah_resp *response, size_t size)

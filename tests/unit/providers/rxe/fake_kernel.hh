@@ -14,6 +14,9 @@
 
 namespace rxe::test {
 
+/// With this "error" a write command ends after a part of it.
+constexpr int kShortWrite = -1;
+
 /// The kernel's view of a ring.
 struct Ring {
     rxe_queue_buf *buf;

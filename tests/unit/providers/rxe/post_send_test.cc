@@ -518,6 +518,39 @@ TEST_F(PostSend, TellsOfAGoneDevice)
     EXPECT_EQ(bad_send_, &wr);
 }
 
+TEST_F(PostSend, TellsOfAShortWrite)
+{
+    ibv_qp *qp = make_qp(IBV_QPT_RC);
+    ibv_send_wr wr = write(1);
+    kernel_.fail("doorbell", kShortWrite);
+    EXPECT_EQ(post_send(qp, &wr), EIO);
+    EXPECT_EQ(bad_send_, &wr);
+    EXPECT_EQ(kernel_.count("doorbell of the library"), 0);
+}
+
+TEST_F(PostSend, LetsTheLibraryRingWhereTheKernelTakesNoWriteCommands)
+{
+    for (const int refusal : {EACCES, ENOSYS}) {
+        ibv_qp *qp = make_qp(IBV_QPT_RC);
+        const int written = kernel_.count("doorbell"), others = kernel_.count("doorbell of the library");
+        ibv_send_wr wr = write(1);
+        kernel_.fail("doorbell", refusal);
+        EXPECT_EQ(post_send(qp, &wr), 0);
+        EXPECT_EQ(post_send(qp, &wr), 0);
+        EXPECT_EQ(kernel_.count("doorbell"), written + 1) << "one refusal is enough";
+        EXPECT_EQ(kernel_.count("doorbell of the library"), others + 2);
+        EXPECT_EQ(kernel_.ring().producer(), 2u);
+
+        kernel_.fail("doorbell of the library", EINVAL);
+        EXPECT_EQ(post_send(qp, &wr), EINVAL);
+        EXPECT_EQ(bad_send_, &wr);
+        EXPECT_EQ(kernel_.ring().producer(), 2u);
+        kernel_.fail("doorbell of the library", EIO);
+        EXPECT_EQ(post_send(qp, &wr), EIO);
+        EXPECT_EQ(kernel_.ring().producer(), 3u);
+    }
+}
+
 TEST_F(PostSend, LeavesNothingInTheQueueThatTheDriverRefuses)
 {
     ibv_qp *qp = make_qp(IBV_QPT_RC);
