@@ -14,8 +14,17 @@ constexpr uint32_t kCrc32Polynomial = 0xedb88320;
 /// The register that has taken nothing yet. A CRC is the complement of the register.
 constexpr uint32_t kCrc32Start = 0xffffffff;
 
-/// The register after those bytes.
+/// The register after those bytes, by the fastest way that the processor has. Any thread.
 uint32_t crc32_update(uint32_t value, std::span<const uint8_t> bytes);
+
+/// A way to do so. All give the same.
+using Crc32Update = uint32_t(uint32_t value, std::span<const uint8_t> bytes);
+
+/// With tables, on any processor.
+Crc32Update crc32_update_portable;
+
+/// With carry-less multiplication, or null where the processor has none.
+Crc32Update *crc32_clmul();
 
 /// The register times x: what one zero bit makes of it.
 constexpr uint32_t crc32_times_x(uint32_t value)
