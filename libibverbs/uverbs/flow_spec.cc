@@ -7,56 +7,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 
 namespace verbs::uverbs {
 namespace {
-
-/// A filter specification: two filters, value and mask, of the same fields in both forms.
-struct Filter {
-    uint32_t type;         ///< enum ibv_flow_spec_type, without INNER
-    uint32_t kernel_type;  ///< what the kernel calls it
-    size_t offset;         ///< of the value in the specification
-    size_t size;           ///< of one filter, in both forms
-    size_t fields;         ///< bytes of it that are fields
-    bool may_be_inner;     ///< there are such headers inside of a tunnel
-    bool may_grow;         ///< a program may have a longer one, if what this library does not know is zero
-};
-
-template <class Spec, size_t kFields = sizeof(Spec::val)>
-constexpr Filter filter(ibv_flow_spec_type type, bool may_be_inner)
-{
-    return {.type = type,
-            .kernel_type = type,
-            .offset = offsetof(Spec, val),
-            .size = sizeof(Spec::val),
-            .fields = kFields,
-            .may_be_inner = may_be_inner,
-            .may_grow = false};
-}
-
-template <class Spec, size_t kFields = sizeof(Spec::val)>
-constexpr Filter growing_filter(ibv_flow_spec_type type, ibv_flow_spec_type kernel_type)
-{
-    Filter growing = filter<Spec, kFields>(type, true);
-    growing.kernel_type = kernel_type;
-    growing.may_grow = true;
-    return growing;
-}
-
-constexpr Filter kFilters[] = {
-    filter<ibv_flow_spec_eth>(IBV_FLOW_SPEC_ETH, true),
-    filter<ibv_flow_spec_ipv4>(IBV_FLOW_SPEC_IPV4, true),
-    growing_filter<ibv_flow_spec_ipv4_ext>(IBV_FLOW_SPEC_IPV4_EXT, IBV_FLOW_SPEC_IPV4),
-    growing_filter<ibv_flow_spec_ipv6, offsetof(ibv_flow_ipv6_filter, hop_limit) + 1>(IBV_FLOW_SPEC_IPV6,
-                                                                                      IBV_FLOW_SPEC_IPV6),
-    filter<ibv_flow_spec_esp>(IBV_FLOW_SPEC_ESP, true),
-    filter<ibv_flow_spec_tcp_udp>(IBV_FLOW_SPEC_TCP, true),
-    filter<ibv_flow_spec_tcp_udp>(IBV_FLOW_SPEC_UDP, true),
-    filter<ibv_flow_spec_tunnel>(IBV_FLOW_SPEC_VXLAN_TUNNEL, false),
-    filter<ibv_flow_spec_gre>(IBV_FLOW_SPEC_GRE, false),
-    filter<ibv_flow_spec_mpls>(IBV_FLOW_SPEC_MPLS, true),
-};
 
 /// Programs lay specifications out without padding between them, so members are read byte by byte.
 template <class Member>
@@ -76,26 +29,32 @@ size_t finish(uint32_t type, size_t size, std::byte *to)
     return size;
 }
 
-Result<size_t> filter_to_kernel(const Filter &filter, uint32_t inner, const std::byte *spec, std::byte *to)
+/// A filter specification: two filters, value and mask, of the same fields in both forms.
+template <class Spec>
+size_t filter_to_kernel(uint32_t type, const std::byte *spec, std::byte *to)
 {
-    if (inner != 0 && !filter.may_be_inner)
+    constexpr size_t kSize = 2 * sizeof(Spec::val);
+    std::memcpy(to + sizeof(ib_uverbs_flow_spec_hdr), spec + offsetof(Spec, val), kSize);
+    return finish(type, sizeof(ib_uverbs_flow_spec_hdr) + kSize, to);
+}
+
+/// One that a program may have longer, if what this library does not know is zero. kFields bytes of a filter are fields.
+template <class Spec, size_t kFields = sizeof(Spec::val)>
+Result<size_t> growing_filter_to_kernel(uint32_t type, const std::byte *spec, std::byte *to)
+{
+    constexpr size_t kSize = sizeof(ib_uverbs_flow_spec_hdr) + 2 * sizeof(Spec::val);
+    size_t size = flow_spec_size(spec);
+    if (size < offsetof(Spec, val) + 2 * sizeof(Spec::val))
         return Status(EINVAL);
-    size_t there = filter.size;  // of one filter as the program has it
-    if (filter.may_grow) {
-        size_t size = flow_spec_size(spec);
-        if (size < filter.offset + 2 * filter.size)
-            return Status(EINVAL);
-        there = (size - filter.offset) / 2;
-    }
-    const std::byte *from = spec + filter.offset;
-    to += sizeof(ib_uverbs_flow_spec_hdr);
-    for (int i = 0; i < 2; ++i, from += there, to += filter.size) {
-        if (std::any_of(from + filter.fields, from + there, [](std::byte b) { return b != std::byte{}; }))
+    size_t there = (size - offsetof(Spec, val)) / 2;  // of one filter as the program has it
+    const std::byte *from = spec + offsetof(Spec, val);
+    std::byte *filter = to + sizeof(ib_uverbs_flow_spec_hdr);
+    for (int i = 0; i < 2; ++i, from += there, filter += sizeof(Spec::val)) {
+        if (std::any_of(from + kFields, from + there, [](std::byte b) { return b != std::byte{}; }))
             return Status(EOPNOTSUPP);
-        std::memcpy(to, from, filter.fields);
+        std::memcpy(filter, from, kFields);
     }
-    size_t size = sizeof(ib_uverbs_flow_spec_hdr) + 2 * filter.size;
-    return finish(filter.kernel_type | inner, size, to - size);
+    return finish(type, kSize, to);
 }
 
 /// An action with one number, which stands at the same place in all of them.
@@ -135,15 +94,35 @@ Result<size_t> flow_spec_to_kernel(const std::byte *spec, std::byte *to)
                 read<const verbs_counters *>(spec, offsetof(ibv_flow_spec_counter_action, counters));
             return action_to_kernel(type, counters->handle, to);
         }
+        // No header inside of a tunnel is a tunnel's.
+        case IBV_FLOW_SPEC_VXLAN_TUNNEL:
+            return filter_to_kernel<ibv_flow_spec_tunnel>(type, spec, to);
+        case IBV_FLOW_SPEC_GRE:
+            return filter_to_kernel<ibv_flow_spec_gre>(type, spec, to);
         default:
             break;
     }
-    uint32_t inner = type & IBV_FLOW_SPEC_INNER;
-    const auto *found = std::find_if(std::begin(kFilters), std::end(kFilters),
-                                     [&](const Filter &filter) { return filter.type == (type & ~inner); });
-    if (found == std::end(kFilters))
-        return Status(EINVAL);
-    return filter_to_kernel(*found, inner, spec, to);
+    switch (type & ~uint32_t{IBV_FLOW_SPEC_INNER}) {
+        case IBV_FLOW_SPEC_ETH:
+            return filter_to_kernel<ibv_flow_spec_eth>(type, spec, to);
+        case IBV_FLOW_SPEC_IPV4:
+            return filter_to_kernel<ibv_flow_spec_ipv4>(type, spec, to);
+        case IBV_FLOW_SPEC_IPV4_EXT:
+            return growing_filter_to_kernel<ibv_flow_spec_ipv4_ext>(
+                type ^ IBV_FLOW_SPEC_IPV4_EXT ^ IBV_FLOW_SPEC_IPV4, spec, to);
+        case IBV_FLOW_SPEC_IPV6:
+            return growing_filter_to_kernel<ibv_flow_spec_ipv6,
+                                            offsetof(ibv_flow_ipv6_filter, hop_limit) + 1>(type, spec, to);
+        case IBV_FLOW_SPEC_ESP:
+            return filter_to_kernel<ibv_flow_spec_esp>(type, spec, to);
+        case IBV_FLOW_SPEC_TCP:
+        case IBV_FLOW_SPEC_UDP:
+            return filter_to_kernel<ibv_flow_spec_tcp_udp>(type, spec, to);
+        case IBV_FLOW_SPEC_MPLS:
+            return filter_to_kernel<ibv_flow_spec_mpls>(type, spec, to);
+        default:
+            return Status(EINVAL);
+    }
 }
 
 }  // namespace verbs::uverbs
