@@ -21,7 +21,7 @@ using verbs::provider::ops;
 namespace {
 
 /// Says what to do about the error that users meet most: pinned memory is limited.
-void explain_failure(const ibv_pd *pd, size_t length, int error)
+[[gnu::noinline, gnu::cold]] void explain_failure(const ibv_pd *pd, size_t length, int error)
 {
     if (!verbs::log_enabled(verbs::LogLevel::kError))
         return;
@@ -65,7 +65,8 @@ void fill(ibv_mr &mr, ibv_pd &pd, void *addr, size_t length)
 /// `register_it` registers memory of this process, which is kept out of children first, where it will be
 /// pinned. It gets the access flags that the kernel takes.
 template <class Register>
-ibv_mr *register_protected(ibv_pd *pd, void *addr, size_t length, unsigned access, Register register_it)
+[[gnu::always_inline]] inline ibv_mr *register_protected(ibv_pd *pd, void *addr, size_t length,
+                                                         unsigned access, Register register_it)
 {
     bool pinned = is_pinned(static_cast<int>(access));
     if (pinned) {
@@ -84,7 +85,8 @@ ibv_mr *register_protected(ibv_pd *pd, void *addr, size_t length, unsigned acces
     return mr;
 }
 
-ibv_mr *register_memory(ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access)
+[[gnu::always_inline]] inline ibv_mr *register_memory(ibv_pd *pd, void *addr, size_t length, uint64_t iova,
+                                                      unsigned access)
 {
     return register_protected(pd, addr, length, access, [=](int accepted) {
         return ops(pd->context).reg_mr(pd, addr, length, iova, accepted);
