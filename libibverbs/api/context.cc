@@ -17,6 +17,7 @@
 #include "fork/range.hh"
 #include "provider/context.hh"
 #include "provider/devices.hh"
+#include "provider/userspace.hh"
 #include "uverbs/context.hh"
 
 namespace {
@@ -51,6 +52,8 @@ VERBS_EXPORT ibv_context *verbs_open_device(ibv_device *device, void *private_da
 {
     read_destroy_policy();
     verbs_device &opened = *verbs_get_device(device);
+    if (verbs::provider::userspace_ops(*opened.sysfs) != nullptr)
+        return verbs::provider::context_of(*opened.ops, opened.ops->alloc_context(device, -1, private_data));
     verbs::Result<verbs::UniqueFd> fd = verbs::discovery::open_character_device(*opened.sysfs);
     if (!fd) {
         verbs::log(verbs::LogLevel::kError, "%s: cannot open its character device /dev/infiniband/%s: %s%s",
@@ -118,7 +121,8 @@ VERBS_EXPORT ibv_context *ibv_import_device(int cmd_fd)
     for (size_t i = 0; i < list->count; ++i) {
         ibv_device *device = list->devices.get()[i];
         verbs_device &candidate = *verbs_get_device(device);
-        if (context == nullptr && candidate.sysfs->sysfs_cdev == node.st_rdev) {
+        if (context == nullptr && verbs::provider::userspace_ops(*candidate.sysfs) == nullptr &&
+            candidate.sysfs->sysfs_cdev == node.st_rdev) {
             verbs::Result<ibv_context *> imported = import_context(*device, cmd_fd);
             error = imported.error();
             context = *imported;

@@ -9,6 +9,7 @@
 #include "base/memory.hh"
 #include "discovery/port_sysfs.hh"
 #include "provider/context.hh"
+#include "provider/userspace.hh"
 #include "uverbs/context.hh"
 
 using verbs::Result;
@@ -22,10 +23,12 @@ const verbs_sysfs_dev &sysfs_of(const ibv_context *context)
     return *verbs_get_device(context->device)->sysfs;
 }
 
-/// The entry as sysfs shows it; ENODATA where it is empty, as the kernel's own query says, ENOENT where there is none.
-Status read_entry(const ibv_context *context, uint32_t port_num, uint32_t index, ib_uverbs_gid_entry &entry)
+/// The entry as sysfs, or the provider of a userspace device, shows it; ENODATA where it is empty, as the kernel's own query says, ENOENT where there is none.
+Status read_entry(ibv_context *context, uint32_t port_num, uint32_t index, ib_uverbs_gid_entry &entry)
 {
     const verbs_sysfs_dev &device = sysfs_of(context);
+    if (const verbs_userspace_ops *userspace = verbs::provider::userspace_ops(device))
+        return userspace->query_gid(context, port_num, index, reinterpret_cast<ibv_gid_entry *>(&entry));
     Result<ibv_gid> gid = verbs::discovery::read_gid(device, port_num, index);
     if (!gid)
         return gid.status();
@@ -46,10 +49,12 @@ Status read_entry(const ibv_context *context, uint32_t port_num, uint32_t index,
     return {};
 }
 
-/// One entry: from the kernel, from sysfs where the kernel has no such command.
+/// One entry: from the kernel, from elsewhere where it has no such command or does not know the device.
 Status query_entry(ibv_context *context, uint32_t port_num, uint32_t index, uint32_t flags,
                    ib_uverbs_gid_entry &entry)
 {
+    if (verbs::provider::userspace_ops(context) != nullptr)
+        return flags == 0 ? read_entry(context, port_num, index, entry) : Status(EOPNOTSUPP);
     Status status = verbs::uverbs::gid_query(channel(context), port_num, index, flags, entry);
     if (!verbs::uverbs::Channel::is_refusal(status) && status.error() != EOPNOTSUPP)
         return status;
@@ -81,7 +86,10 @@ Status read_port_table(ibv_context *context, uint32_t port_num, ib_uverbs_gid_en
 Result<size_t> query_table(ibv_context *context, uint32_t flags, ib_uverbs_gid_entry *entries,
                            size_t capacity)
 {
-    Result<size_t> count = verbs::uverbs::gid_table_query(channel(context), flags, entries, capacity);
+    const bool is_userspace = verbs::provider::userspace_ops(context) != nullptr;
+    Result<size_t> count = is_userspace
+                               ? Result<size_t>(Status(EOPNOTSUPP))
+                               : verbs::uverbs::gid_table_query(channel(context), flags, entries, capacity);
     if (!verbs::uverbs::Channel::is_refusal(count.status()) && count.error() != EOPNOTSUPP)
         return count;
     if (flags != 0)

@@ -122,14 +122,29 @@ ProviderNames::~ProviderNames()
 
 Status ProviderNames::add(std::string_view name)
 {
+    return add(name, false, {});
+}
+
+Status ProviderNames::add_userspace(std::string_view name, std::string_view which)
+{
+    return add(name, true, which);
+}
+
+Status ProviderNames::add(std::string_view name, bool is_userspace, std::string_view which)
+{
     NamedProvider **link = &first_;
     for (; *link != nullptr; link = &(*link)->next)
         if (name == (*link)->name)
             return {};
-    auto *added = static_cast<NamedProvider *>(calloc(1, sizeof(NamedProvider) + name.size()));
+    auto *added =
+        static_cast<NamedProvider *>(calloc(1, sizeof(NamedProvider) + name.size() + which.size() + 1));
     if (added == nullptr)
         return ENOMEM;
     memcpy(added->name, name.data(), name.size());
+    char *behind_name = added->name + name.size() + 1;
+    memcpy(behind_name, which.data(), which.size());
+    added->which = behind_name;
+    added->is_userspace = is_userspace;
     *link = added;
     return {};
 }
@@ -145,7 +160,11 @@ Status parse_config(std::string_view text, const char *file, ProviderNames &name
             continue;
         std::string_view name = take_word(rest);
         if (directive == "driver" && is_provider_name(name)) {
-            if (Status status = names.add(name); !status)
+            const bool is_userspace = take_word(rest) == "userspace";
+            std::string_view which = is_userspace ? take_word(rest) : std::string_view();
+            if (which.starts_with('#'))
+                which = {};
+            if (Status status = is_userspace ? names.add_userspace(name, which) : names.add(name); !status)
                 return status;
         } else if (!std::exchange(warned, true)) {
             warn_of_line(file, number, line);

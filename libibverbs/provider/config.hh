@@ -13,8 +13,10 @@ namespace verbs::provider {
 /// A provider that configuration names: "rxe", or the absolute path of a plugin.
 struct NamedProvider {
     NamedProvider *next;
-    bool tried;    ///< it was loaded, or could not be
-    char name[1];  ///< goes on behind the struct, zero-terminated
+    bool tried;         ///< it was loaded, or could not be
+    bool is_userspace;  ///< its devices exist without the kernel
+    const char *which;  ///< of those it has where the user does not say; behind the name, may be empty
+    char name[1];       ///< goes on behind the struct, zero-terminated
 };
 
 /// Named providers in the order in which they were added, each once.
@@ -31,15 +33,20 @@ public:
 
     NamedProvider *first() const { return first_; }
 
-    /// ENOMEM. A name that is there already stays where it is.
+    /// ENOMEM. A name that is there already stays where it is, and as it is.
     Status add(std::string_view name);
+    /// The same for a provider of userspace devices.
+    Status add_userspace(std::string_view name, std::string_view which);
 
 private:
+    Status add(std::string_view name, bool is_userspace, std::string_view which);
+
     NamedProvider *first_ = nullptr;
 };
 
 /// Adds the providers of a configuration file. Each line is `driver NAME`, a comment (#) or blank; what follows NAME is
-/// ignored. NAME is a word without slashes or an absolute path. Other lines are ignored with one warning per file, which
+/// ignored, but for `driver NAME userspace [WHICH]`: a provider whose devices exist without the kernel, and which of them
+/// it is to have where the user does not say. NAME is a word without slashes or an absolute path. Other lines are ignored with one warning per file, which
 /// calls it `file`. ENOMEM.
 Status parse_config(std::string_view text, const char *file, ProviderNames &names);
 

@@ -8,6 +8,8 @@
 
 #include "base/log.hh"
 #include "provider/match.hh"
+#include "provider/registry.hh"
+#include "provider/userspace.hh"
 #include "provider/warning.hh"
 
 namespace verbs::provider {
@@ -152,6 +154,8 @@ bool DeviceTable::is_known(const verbs_sysfs_dev &device) const
 /// No more than it takes: what is named like the device's driver comes first, all others only if that does not do.
 NamedProvider *DeviceTable::wanted(discovery::DeviceChain &found) const
 {
+    if (NamedProvider *provider = loader_.next_userspace())
+        return provider;
     if (!found.empty())
         if (NamedProvider *provider = loader_.next_of_environment())
             return provider;
@@ -164,6 +168,20 @@ NamedProvider *DeviceTable::wanted(discovery::DeviceChain &found) const
             return provider;
     }
     return nullptr;
+}
+
+void DeviceTable::add_userspace(discovery::DeviceChain &found) const
+{
+    for (const Registration *driver = registered_drivers(); driver != nullptr; driver = driver->next) {
+        if (driver->userspace == nullptr)
+            continue;
+        const char *which = asked_of(driver->ops->name, loader_.which_of(driver->ops->name));
+        if (which == nullptr)
+            continue;
+        if (Status status = list_userspace_devices(*driver->userspace, which, found); !status)
+            warn(Audience::kEverybody, "provider %s cannot tell its devices (%s): %s", driver->ops->name,
+                 which, strerrordesc_np(status.error()));
+    }
 }
 
 verbs_device *DeviceTable::make(Allocated<verbs_sysfs_dev> &found, const verbs_device_ops &provider)
@@ -180,7 +198,8 @@ verbs_device *DeviceTable::make(Allocated<verbs_sysfs_dev> &found, const verbs_d
     memcpy(device.name, found->ibdev_name, sizeof device.name);
     memcpy(device.dev_name, found->sysfs_name, sizeof device.dev_name);
     memcpy(device.ibdev_path, found->ibdev_path, sizeof device.ibdev_path);
-    format_dev_path(device.dev_path, *found);
+    if (userspace_ops(*found) == nullptr)
+        format_dev_path(device.dev_path, *found);
     device.node_type = found->node_type;
     device.transport_type = transport_of(found->node_type);
     made->ops = &provider;

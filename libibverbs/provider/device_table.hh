@@ -21,7 +21,7 @@ public:
     DeviceTable &operator=(const DeviceTable &) = delete;
     ~DeviceTable();
 
-    /// Reads the configuration of providers, once, before the first refresh that finds devices. ENOMEM.
+    /// Reads the configuration of providers, once, before anything else. ENOMEM.
     Status start(const Places &places);
     bool is_started() const { return started_; }
 
@@ -33,6 +33,9 @@ public:
 
     /// Loads it. Called without any lock.
     void load(const NamedProvider &provider) const { loader_.load(provider); }
+
+    /// Adds the userspace devices that the user asked for behind `found`. Called when nothing is wanted any more.
+    void add_userspace(discovery::DeviceChain &found) const;
 
     /// Takes `found` as the devices that are there now: keeps those that were there before, makes new ones, lets go of
     /// the rest.

@@ -33,7 +33,7 @@ unsigned long refreshes = 1;  // of the table so far, and one
 
 namespace {
 
-/// What is there now, and a table that knows the configuration.
+/// What the kernel has now; its refusal, which does not count where there are userspace devices.
 Status discover(discovery::DeviceChain &found)
 {
     discovery::KnownDevices known;
@@ -44,16 +44,20 @@ Status discover(discovery::DeviceChain &found)
                      },
                  .table = table};
     Result<discovery::DeviceChain> devices = discovery::discover_devices({.known = known});
-    if (!devices)
-        return devices.status();
-    found = std::move(*devices);
+    found = devices ? std::move(*devices) : discovery::DeviceChain();
+    return devices.status();
+}
+
+/// A table that knows the configuration.
+Status start()
+{
     if (table == nullptr) {
         void *memory = malloc(sizeof(DeviceTable));
         if (memory == nullptr)
             return ENOMEM;
         table = new (memory) DeviceTable();
     }
-    return table->is_started() || found.empty() ? Status() : table->start(process_places());
+    return table->is_started() ? Status() : table->start(process_places());
 }
 
 }  // namespace
@@ -64,6 +68,7 @@ Result<DeviceArray> list_devices()
     // now, may want to list devices. Who refreshed the table meanwhile has newer devices in it than were found here.
     discovery::DeviceChain found;
     unsigned long found_at = 0;
+    Status kernel;
     for (NamedProvider *wanted = nullptr;;) {
         if (wanted != nullptr)
             table->load(*wanted);
@@ -71,13 +76,17 @@ Result<DeviceArray> list_devices()
         if (wanted != nullptr)
             wanted->tried = true;
         if (found_at != refreshes) {
-            if (Status status = discover(found); !status)
+            if (Status status = start(); !status)
                 return status;
+            kernel = discover(found);
             found_at = refreshes;
         }
         wanted = table->wanted(found);
         if (wanted != nullptr)
             continue;
+        table->add_userspace(found);
+        if (!kernel && found.empty())
+            return kernel;
         ++refreshes;
         table->refresh(std::move(found));
         return table->array();

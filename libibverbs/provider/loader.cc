@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "provider/registry.hh"
+#include "provider/userspace.hh"
 #include "provider/warning.hh"
 
 namespace verbs::provider {
@@ -125,6 +126,17 @@ Outcome load_from_search_path(std::string_view name, std::span<const char *const
     return Outcome::kAbsent;
 }
 
+/// Whether the user wants devices of the provider, which may be named by a path.
+bool asks_for(const NamedProvider &provider)
+{
+    char name[64];
+    const std::string_view plain = parse(provider.name).name;
+    if (plain.size() >= sizeof name)
+        return false;
+    name[plain.copy(name, sizeof name - 1)] = '\0';
+    return asked_of(name, provider.which) != nullptr;
+}
+
 }  // namespace
 
 bool load_plugin(const char *name, const Places &places)
@@ -210,7 +222,7 @@ NamedProvider *Loader::next() const
 {
     NamedProvider *any = nullptr;
     for (NamedProvider *provider = names_.first(); provider != nullptr; provider = provider->next) {
-        if (provider->tried)
+        if (provider->tried || provider->is_userspace)
             continue;
         if (parse(provider->name).abi != nullptr)
             return provider;
@@ -218,6 +230,24 @@ NamedProvider *Loader::next() const
             any = provider;
     }
     return any;
+}
+
+NamedProvider *Loader::next_userspace() const
+{
+    for (NamedProvider *provider = names_.first(); provider != nullptr; provider = provider->next) {
+        if (!provider->tried && provider->is_userspace && asks_for(*provider))
+            return provider;
+    }
+    return nullptr;
+}
+
+const char *Loader::which_of(const char *name) const
+{
+    for (const NamedProvider *provider = names_.first(); provider != nullptr; provider = provider->next) {
+        if (provider->is_userspace && parse(provider->name).name == name)
+            return provider->which;
+    }
+    return nullptr;
 }
 
 }  // namespace verbs::provider

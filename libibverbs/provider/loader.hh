@@ -40,8 +40,14 @@ public:
     /// (enum rdma_driver_id), or null.
     NamedProvider *next_for(uint32_t driver_id) const;
 
-    /// The first provider not tried yet, or null.
+    /// The first provider not tried yet that may be for a device of the kernel, or null.
     NamedProvider *next() const;
+
+    /// The first provider of userspace devices not tried yet that the user asked for, or null.
+    NamedProvider *next_userspace() const;
+
+    /// Which devices configuration gives a provider of userspace devices; null where it does not name the provider.
+    const char *which_of(const char *name) const;
 
     /// Loads a provider. May be called by several threads at once, for the same provider too; must not be called under a
     /// lock, since the plugin's constructors, and those that another thread's dlopen is running, may call verbs.

@@ -10,6 +10,7 @@
 #include "discovery/devices.hh"
 #include "discovery/sysfs_file.hh"
 #include "provider/registry.hh"
+#include "provider/userspace.hh"
 
 namespace verbs::provider {
 namespace {
@@ -108,8 +109,12 @@ bool speaks_abi_of(const verbs_device_ops &ops, const verbs_sysfs_dev &device)
 Match match_registered(verbs_sysfs_dev &device)
 {
     Match found;
+    if (const verbs_userspace_ops *userspace = userspace_ops(device)) {
+        found.provider = userspace->device_ops;
+        return found;
+    }
     for (const Registration *driver = registered_drivers(); driver != nullptr; driver = driver->next) {
-        if (!is_match(*driver->ops, device))
+        if (driver->userspace != nullptr || !is_match(*driver->ops, device))
             continue;
         if (speaks_abi_of(*driver->ops, device)) {
             found.provider = driver->ops;

@@ -14,14 +14,14 @@ std::atomic<const Registration *> first{nullptr};
 
 }  // namespace
 
-void register_driver(const verbs_device_ops *ops, const Layout &layout)
+void register_driver(const verbs_device_ops *ops, const Layout &layout, const verbs_userspace_ops *userspace)
 {
     Allocated<void> memory(malloc(sizeof(Registration)));
     if (!memory) {
         log(LogLevel::kError, "no memory to register provider %s", ops->name);
         return;
     }
-    auto *added = new (memory.get()) Registration{ops, &layout, nullptr};
+    auto *added = new (memory.get()) Registration{ops, &layout, userspace, nullptr};
     auto *link = &first;
     while (true) {
         const Registration *there = nullptr;

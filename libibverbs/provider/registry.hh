@@ -2,7 +2,7 @@
 // The providers that have registered themselves.
 #pragma once
 
-#include <infiniband/driver.h>
+#include <infiniband/verbs_provider.h>
 
 #include <atomic>
 
@@ -14,11 +14,13 @@ namespace verbs::provider {
 struct Registration {
     const verbs_device_ops *ops;
     const Layout *layout;                    ///< of the objects that the provider makes
+    const verbs_userspace_ops *userspace;    ///< of one whose devices exist without the kernel, else null
     std::atomic<const Registration *> next;  ///< registered after this one; null at the end
 };
 
 /// Records `ops`; once, however often it is called. Any thread: constructors of plugins call it inside dlopen.
-void register_driver(const verbs_device_ops *ops, const Layout &layout = kNativeLayout);
+void register_driver(const verbs_device_ops *ops, const Layout &layout = kNativeLayout,
+                     const verbs_userspace_ops *userspace = nullptr);
 
 /// The provider that registered first, or null.
 const Registration *registered_drivers();

@@ -38,4 +38,14 @@ NamedProvider *Loader::next() const
     return nullptr;
 }
 
+NamedProvider *Loader::next_userspace() const
+{
+    return nullptr;
+}
+
+const char *Loader::which_of(const char *) const
+{
+    return nullptr;
+}
+
 }  // namespace verbs::provider

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Opening a device, what it and its port tell, and the table of its ops.
+#include "context.hh"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "common/memory.hh"
+
+namespace urxe {
+namespace {
+
+/// Headers of a RoCEv2 packet, the longest that a payload of full size can have: IPv6, UDP, BTH, RETH, ImmDt, ICRC.
+constexpr uint32_t kHeaders = 40 + 8 + 12 + 16 + 4 + 4;
+
+/// The largest MTU of IBTA 9.5.2 whose packets the interface takes whole.
+ibv_mtu mtu_for(uint32_t interface_mtu)
+{
+    ibv_mtu mtu = IBV_MTU_256;
+    for (int next = IBV_MTU_512; next <= IBV_MTU_4096; ++next)
+        if ((128U << next) + kHeaders <= interface_mtu)
+            mtu = static_cast<ibv_mtu>(next);
+    return mtu;
+}
+
+/// Width and speed codes of PortInfo (IBTA 14.2.5.6) whose product comes nearest from below.
+struct Rate {
+    uint32_t mbits;
+    uint8_t width, speed;
+};
+constexpr Rate kRates[] = {
+    {400000, 2, 64}, {200000, 2, 64}, {100000, 2, 32}, {50000, 1, 64}, {40000, 2, 8},
+    {25000, 1, 32},  {20000, 4, 1},   {10000, 1, 8},   {0, 1, 1},
+};
+
+int query_device(ibv_context *context, const ibv_query_device_ex_input *input, ibv_device_attr_ex *attr,
+                 size_t attr_size)
+{
+    if (input != nullptr && input->comp_mask != 0)
+        return EINVAL;
+    if (attr_size < sizeof attr->orig_attr)
+        return EINVAL;
+    ibv_device_attr_ex whole{};
+    ibv_device_attr &basic = whole.orig_attr;
+    std::snprintf(basic.fw_ver, sizeof basic.fw_ver, "%s", VERBENA_VERSION);
+    basic.node_guid = ibv_get_device_guid(context->device);
+    basic.sys_image_guid = basic.node_guid;
+    basic.page_size_cap = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    basic.max_pd = INT32_MAX;
+    basic.max_pkeys = 1;
+    basic.phys_port_cnt = 1;
+    whole.phys_port_cnt_ex = 1;
+    std::memset(attr, 0, attr_size);
+    std::memcpy(attr, &whole, std::min(attr_size, sizeof whole));
+    return 0;
+}
+
+int query_port(ibv_context *context, uint8_t port_num, ibv_port_attr *attr)
+{
+    if (port_num != 1)
+        return EINVAL;
+    Interface interface;
+    const int error = interface_read(device_of(*context).interface, interface);
+    if (error != 0 && error != ENODEV)
+        return error;
+    const bool is_active = error == 0 && interface.is_up && interface.is_running;
+    *attr = {};
+    attr->state = is_active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
+    attr->phys_state = is_active ? 5 : 3;  // LinkUp, Disabled: IBTA 14.2.5.6
+    attr->max_mtu = IBV_MTU_4096;
+    attr->active_mtu = error == 0 ? mtu_for(interface.mtu) : IBV_MTU_256;
+    attr->gid_tbl_len = kGidTableSize;
+    attr->pkey_tbl_len = 1;
+    attr->port_cap_flags = IBV_PORT_CM_SUP;
+    attr->port_cap_flags2 = 0;
+    attr->max_msg_sz = 1U << 31;
+    attr->max_vl_num = 1;
+    attr->link_layer = IBV_LINK_LAYER_ETHERNET;
+    attr->flags = IBV_QPF_GRH_REQUIRED;
+    for (const Rate &rate : kRates)
+        if (error != 0 || interface.speed_mbits >= rate.mbits) {
+            const Rate &shown = error == 0 ? rate : kRates[std::size(kRates) - 1];
+            attr->active_width = shown.width;
+            attr->active_speed = shown.speed;
+            attr->active_speed_ex = shown.speed;
+            break;
+        }
+    return 0;
+}
+
+int query_port_speed(ibv_context *context, uint32_t port_num, uint64_t *port_speed)
+{
+    if (port_num != 1)
+        return EINVAL;
+    Interface interface;
+    if (int error = interface_read(device_of(*context).interface, interface); error != 0)
+        return error;
+    *port_speed = interface.speed_mbits / 100;
+    return 0;
+}
+
+ibv_pd *pd_alloc(ibv_context *context)
+{
+    auto *pd = static_cast<ibv_pd *>(std::calloc(1, sizeof(ibv_pd)));
+    if (pd == nullptr)
+        return nullptr;
+    pd->context = context;
+    return pd;
+}
+
+int pd_dealloc(ibv_pd *pd)
+{
+    std::free(pd);
+    return 0;
+}
+
+void context_free(ibv_context *context)
+{
+    Context *freed = to_context(context);
+    close(freed->events);
+    verbs_uninit_context(&freed->verbs);
+    std::free(freed);
+}
+
+constexpr verbs_context_ops kContextOps = {
+    .alloc_pd = pd_alloc,
+    .dealloc_pd = pd_dealloc,
+    .free_context = context_free,
+    .query_device_ex = query_device,
+    .query_port = query_port,
+    .query_port_speed = query_port_speed,
+};
+
+}  // namespace
+
+verbs_context *context_alloc(ibv_device *device, int cmd_fd, void *)
+{
+    int events[2];
+    if (pipe2(events, O_CLOEXEC) != 0)
+        return nullptr;
+    Context *context = VERBS_INIT_AND_ALLOC_CONTEXT(device, cmd_fd, Context, verbs, RDMA_DRIVER_UNKNOWN);
+    if (context == nullptr) {
+        const int error = errno;
+        close(events[0]);
+        close(events[1]);
+        return common::null_with(error);
+    }
+    context->verbs.context.async_fd = events[0];
+    context->verbs.context.num_comp_vectors = 1;
+    context->events = events[1];
+    verbs_set_ops(&context->verbs, &kContextOps);
+    return &context->verbs;
+}
+
+}  // namespace urxe
