@@ -25,6 +25,10 @@ int query_port(ibv_context *context, uint8_t port_num, ibv_port_attr *attr, size
     int error = ops(context).query_port(context, port_num, &whole);
     if (error != 0)
         return error;
+    if (attr_size == sizeof whole) {
+        *attr = whole;
+        return 0;
+    }
     size_t known = std::min(attr_size, sizeof whole);
     std::memcpy(attr, &whole, known);
     std::memset(reinterpret_cast<char *>(attr) + known, 0, attr_size - known);

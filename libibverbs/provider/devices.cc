@@ -33,7 +33,7 @@ unsigned long refreshes = 1;  // of the table so far, and one
 
 namespace {
 
-/// What the kernel has now; its refusal, which does not count where there are userspace devices.
+/// What the kernel has now. That it knows no RDMA (ENOSYS) does not count where there are userspace devices.
 Status discover(discovery::DeviceChain &found)
 {
     discovery::KnownDevices known;
@@ -76,16 +76,16 @@ Result<DeviceArray> list_devices()
         if (wanted != nullptr)
             wanted->tried = true;
         if (found_at != refreshes) {
+            kernel = discover(found);
             if (Status status = start(); !status)
                 return status;
-            kernel = discover(found);
             found_at = refreshes;
         }
         wanted = table->wanted(found);
         if (wanted != nullptr)
             continue;
         table->add_userspace(found);
-        if (!kernel && found.empty())
+        if (!kernel && (found.empty() || kernel.error() != ENOSYS))
             return kernel;
         ++refreshes;
         table->refresh(std::move(found));
