@@ -144,7 +144,9 @@ verbs_context *context_alloc(ibv_device *device, int cmd_fd, void *)
     int events[2];
     if (pipe2(events, O_CLOEXEC) != 0)
         return nullptr;
-    Context *context = VERBS_INIT_AND_ALLOC_CONTEXT(device, cmd_fd, Context, verbs, RDMA_DRIVER_UNKNOWN);
+    static_assert(offsetof(Context, verbs) == 0);
+    auto *context = static_cast<Context *>(
+        _verbs_init_and_alloc_context(device, cmd_fd, sizeof(Context), nullptr, RDMA_DRIVER_UNKNOWN));
     if (context == nullptr) {
         const int error = errno;
         close(events[0]);

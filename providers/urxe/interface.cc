@@ -100,11 +100,12 @@ private:
 
 int interface_read(const char *name, Interface &interface)
 {
-    if (std::strlen(name) >= IF_NAMESIZE)
+    const size_t length = std::strlen(name);
+    if (length >= IF_NAMESIZE)
         return ENODEV;
     Question question(name);
     interface = {};
-    std::strcpy(interface.name, name);
+    std::memcpy(interface.name, name, length + 1);
     if (!question.ask(SIOCGIFINDEX))
         return errno;
     interface.index = static_cast<unsigned>(question.answer().ifr_ifindex);
