@@ -142,7 +142,7 @@ Status ProviderNames::add(std::string_view name, bool is_userspace, std::string_
         return ENOMEM;
     memcpy(added->name, name.data(), name.size());
     char *behind_name = added->name + name.size() + 1;
-    memcpy(behind_name, which.data(), which.size());
+    which.copy(behind_name, which.size());
     added->which = behind_name;
     added->is_userspace = is_userspace;
     *link = added;
