@@ -8,14 +8,11 @@
 #include "base/export.hh"
 #include "base/memory.hh"
 #include "provider/context.hh"
-#include "provider/userspace.hh"
 
 // The only verb of an object that IBVERBS_1.0 and later programs share, so either kind of context comes here.
 VERBS_EXPORT ibv_comp_channel *ibv_create_comp_channel(ibv_context *context)
 {
     context = verbs::provider::context_of_today(context);
-    if (verbs::provider::userspace_ops(context) != nullptr)
-        return verbs::null_with(EOPNOTSUPP);
     verbs::Allocated<ibv_comp_channel> comp_channel = verbs::allocate<ibv_comp_channel>();
     if (!comp_channel)
         return verbs::null_with(ENOMEM);

@@ -23,7 +23,8 @@ const verbs_sysfs_dev &sysfs_of(const ibv_context *context)
     return *verbs_get_device(context->device)->sysfs;
 }
 
-/// The entry as sysfs, or the provider of a userspace device, shows it; ENODATA where it is empty, as the kernel's own query says, ENOENT where there is none.
+/// The entry as sysfs, or the provider of a userspace device, shows it; ENODATA where it is empty, as the kernel's own
+/// query says, ENOENT where there is none.
 Status read_entry(ibv_context *context, uint32_t port_num, uint32_t index, ib_uverbs_gid_entry &entry)
 {
     const verbs_sysfs_dev &device = sysfs_of(context);
@@ -53,8 +54,6 @@ Status read_entry(ibv_context *context, uint32_t port_num, uint32_t index, ib_uv
 Status query_entry(ibv_context *context, uint32_t port_num, uint32_t index, uint32_t flags,
                    ib_uverbs_gid_entry &entry)
 {
-    if (verbs::provider::userspace_ops(context) != nullptr)
-        return flags == 0 ? read_entry(context, port_num, index, entry) : Status(EOPNOTSUPP);
     Status status = verbs::uverbs::gid_query(channel(context), port_num, index, flags, entry);
     if (!verbs::uverbs::Channel::is_refusal(status) && status.error() != EOPNOTSUPP)
         return status;
@@ -86,10 +85,7 @@ Status read_port_table(ibv_context *context, uint32_t port_num, ib_uverbs_gid_en
 Result<size_t> query_table(ibv_context *context, uint32_t flags, ib_uverbs_gid_entry *entries,
                            size_t capacity)
 {
-    const bool is_userspace = verbs::provider::userspace_ops(context) != nullptr;
-    Result<size_t> count = is_userspace
-                               ? Result<size_t>(Status(EOPNOTSUPP))
-                               : verbs::uverbs::gid_table_query(channel(context), flags, entries, capacity);
+    Result<size_t> count = verbs::uverbs::gid_table_query(channel(context), flags, entries, capacity);
     if (!verbs::uverbs::Channel::is_refusal(count.status()) && count.error() != EOPNOTSUPP)
         return count;
     if (flags != 0)

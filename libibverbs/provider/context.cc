@@ -13,6 +13,7 @@
 #include "provider/devices.hh"
 #include "provider/ops.hh"
 #include "provider/registry.hh"
+#include "provider/userspace.hh"
 
 namespace verbs::provider {
 namespace {
@@ -60,8 +61,12 @@ Status context_init(ibv_context &context, const Layout &layout, ibv_device &devi
     if (memory == nullptr)
         return ENOMEM;
     verbs_context &vctx = extended(&context);
-    vctx.priv = new (memory)
-        verbs_ex_private{.ops = {}, .channel = uverbs::Channel(cmd_fd, driver_id), .layout = &layout};
+    const bool has_kernel = userspace_ops(*verbs_get_device(&device)->sysfs) == nullptr;
+    vctx.priv = new (memory) verbs_ex_private{
+        .ops = {},
+        .channel = uverbs::Channel(cmd_fd, driver_id,
+                                   has_kernel ? uverbs::Channel::kSystemCalls : uverbs::Channel::kNoKernel),
+        .layout = &layout};
     vctx.sz = layout.context_size;
     set_ops(vctx, kDefaultOps);
     vctx.query_port = query_port;

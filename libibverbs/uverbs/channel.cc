@@ -12,6 +12,18 @@ const SystemCalls Channel::kSystemCalls = {
     .write = ::write,
 };
 
+const SystemCalls Channel::kNoKernel = {
+    .ioctl =
+        [](int, unsigned long, void *) {
+            errno = EOPNOTSUPP;
+            return -1;
+        },
+    .write = [](int, const void *, size_t) -> ssize_t {
+        errno = EOPNOTSUPP;
+        return -1;
+    },
+};
+
 Status Channel::learn(Status status, Method method)
 {
     if (status.error() == ENOTTY && !has_ioctl_.load(std::memory_order_relaxed)) {

@@ -81,6 +81,8 @@ public:
     }
 
     static const SystemCalls kSystemCalls;
+    /// For contexts of devices that the kernel does not know: whatever it is asked is EOPNOTSUPP.
+    static const SystemCalls kNoKernel;
 
 private:
     static constexpr size_t kObjects = 32;

@@ -69,26 +69,25 @@ int query_port(ibv_context *context, uint8_t port_num, ibv_port_attr *attr)
     const int error = interface_read(device_of(*context).interface, interface);
     if (error != 0 && error != ENODEV)
         return error;
-    const bool is_active = error == 0 && interface.is_up && interface.is_running;
+    // One that is gone is all zeroes.
+    const bool is_active = interface.is_up && interface.is_running;
     *attr = {};
     attr->state = is_active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
     attr->phys_state = is_active ? 5 : 3;  // LinkUp, Disabled: IBTA 14.2.5.6
     attr->max_mtu = IBV_MTU_4096;
-    attr->active_mtu = error == 0 ? mtu_for(interface.mtu) : IBV_MTU_256;
+    attr->active_mtu = mtu_for(interface.mtu);
     attr->gid_tbl_len = kGidTableSize;
     attr->pkey_tbl_len = 1;
     attr->port_cap_flags = IBV_PORT_CM_SUP;
-    attr->port_cap_flags2 = 0;
     attr->max_msg_sz = 1U << 31;
     attr->max_vl_num = 1;
     attr->link_layer = IBV_LINK_LAYER_ETHERNET;
     attr->flags = IBV_QPF_GRH_REQUIRED;
     for (const Rate &rate : kRates)
-        if (error != 0 || interface.speed_mbits >= rate.mbits) {
-            const Rate &shown = error == 0 ? rate : kRates[std::size(kRates) - 1];
-            attr->active_width = shown.width;
-            attr->active_speed = shown.speed;
-            attr->active_speed_ex = shown.speed;
+        if (interface.speed_mbits >= rate.mbits) {
+            attr->active_width = rate.width;
+            attr->active_speed = rate.speed;
+            attr->active_speed_ex = rate.speed;
             break;
         }
     return 0;
@@ -107,11 +106,10 @@ int query_port_speed(ibv_context *context, uint32_t port_num, uint64_t *port_spe
 
 ibv_pd *pd_alloc(ibv_context *context)
 {
-    auto *pd = static_cast<ibv_pd *>(std::calloc(1, sizeof(ibv_pd)));
-    if (pd == nullptr)
-        return nullptr;
-    pd->context = context;
-    return pd;
+    common::Allocated<ibv_pd> pd = common::allocate<ibv_pd>();
+    if (pd)
+        pd->context = context;
+    return pd.release();
 }
 
 int pd_dealloc(ibv_pd *pd)

@@ -58,13 +58,13 @@ int list_devices(const char *which, verbs_userspace_list *list)
 
 verbs_device *device_alloc(verbs_sysfs_dev *sysfs)
 {
-    auto *device = static_cast<Device *>(std::calloc(1, sizeof(Device)));
-    if (device == nullptr)
+    common::Allocated<Device> device = common::allocate<Device>();
+    if (!device)
         return nullptr;
     pthread_mutex_init(&device->lock, nullptr);
     std::snprintf(device->interface, sizeof device->interface, "%s",
                   sysfs->ibdev_name + std::size(kPrefix) - 1);
-    return &device->verbs;
+    return &device.release()->verbs;
 }
 
 void device_free(verbs_device *verbs)

@@ -100,11 +100,11 @@ private:
 
 int interface_read(const char *name, Interface &interface)
 {
+    interface = {};
     const size_t length = std::strlen(name);
     if (length >= IF_NAMESIZE)
         return ENODEV;
     Question question(name);
-    interface = {};
     std::memcpy(interface.name, name, length + 1);
     if (!question.ask(SIOCGIFINDEX))
         return errno;

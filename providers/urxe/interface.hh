@@ -23,7 +23,8 @@ struct Interface {
     char name[IF_NAMESIZE];
 };
 
-/// Fills `interface`. 0, or a positive errno value: ENODEV where there is none of this name.
+/// Fills `interface`. 0, or a positive errno value: ENODEV where there is none of this name; then it is zeroes but for the
+/// name.
 int interface_read(const char *name, Interface &interface);
 
 /// The addresses of the interface as GIDs, IPv6 link-local ones first, in the kernel's order otherwise. Gives how many
