@@ -29,7 +29,14 @@ int verbs_userspace_list_add(struct verbs_userspace_list *list, const struct ver
 
 /*
  * A provider's userspace devices. The struct only grows; `size` says how much of it the provider knows, and what it does
- * not know counts as NULL. It must stay valid until the process ends.
+ * not know counts as NULL. An op that is NULL answers EOPNOTSUPP. The library copies the struct; what it points to must
+ * stay valid until the process ends.
+ *
+ * All ops of such a device's contexts are the provider's own: every ibv_cmd_* answers EOPNOTSUPP. What those fill in, the
+ * ops do: context, pd, handle, numbers and sizes; of a QP or SRQ also mutex, cond and events_completed (the library sees
+ * to those of CQs and WQs); of a region the mr_type and access of its verbs_mr. What ibv_cmd_destroy_* wait for, the
+ * ops that destroy objects wait for: under the object's mutex, on its cond, until its counts of completed events have
+ * reached those of the events that were taken; events that nobody took yet are dropped.
  */
 struct verbs_userspace_ops {
     size_t size; /* sizeof(struct verbs_userspace_ops) as the provider was compiled */
@@ -57,6 +64,27 @@ struct verbs_userspace_ops {
 
     /* The P_Key at `index` in network order. 0, or ENOENT. IBTA 10.9.1. */
     int (*query_pkey)(struct ibv_context *context, uint32_t port_num, uint32_t index, uint16_t *pkey);
+
+    /*
+     * Makes a completion channel: zeroed memory of the provider's that begins with a struct ibv_comp_channel, in which
+     * it sets fd, a descriptor that programs poll and make O_NONBLOCK and that is readable exactly while an event
+     * waits; the rest is the library's. create_cq and create_cq_ex get no channel of another context. 0 or a positive
+     * errno value. IBTA 11.5.1.
+     */
+    int (*create_comp_channel)(struct ibv_context *context, struct ibv_comp_channel **channel);
+
+    /* Closes and frees a channel that no CQ is on. 0, or a positive errno value, and the channel stays. */
+    int (*destroy_comp_channel)(struct ibv_comp_channel *channel);
+
+    /*
+     * Takes an event of a channel: `*cq` is the queue that it is of. Waits while there is none, unless fd is O_NONBLOCK.
+     * Any thread; an event goes to one of those that wait. 0, EAGAIN (non-blocking and there is none), EINTR (a signal
+     * interrupted the wait), or another positive errno value.
+     */
+    int (*get_cq_event)(struct ibv_comp_channel *channel, struct ibv_cq **cq);
+
+    /* Takes an asynchronous event; as get_cq_event, with the context's async_fd for fd. IBTA 11.6.3. */
+    int (*get_async_event)(struct ibv_context *context, struct ibv_async_event *event);
 };
 
 /* Called from a constructor of the plugin, instead of verbs_register_driver_65. Once, however often it is called. */

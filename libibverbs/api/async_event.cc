@@ -5,6 +5,7 @@
 
 #include "base/export.hh"
 #include "provider/context.hh"
+#include "provider/userspace.hh"
 
 namespace {
 
@@ -35,6 +36,34 @@ Subject subject_of(ibv_event_type type)
     }
 }
 
+/// Takes an event of the kernel's, or gives false and errno.
+bool read_event(int file, ibv_async_event &event)
+{
+    ib_uverbs_async_event_desc kernel = {};
+    if (read(file, &kernel, sizeof kernel) != static_cast<ssize_t>(sizeof kernel))
+        return false;  // the end of the file leaves errno alone. ABI-frozen
+    auto element = static_cast<uintptr_t>(kernel.element);
+    event.event_type = static_cast<ibv_event_type>(kernel.event_type);
+    switch (subject_of(event.event_type)) {
+        case Subject::kCq:
+            event.element.cq = reinterpret_cast<ibv_cq *>(element);
+            break;
+        case Subject::kQp:
+            event.element.qp = reinterpret_cast<ibv_qp *>(element);
+            break;
+        case Subject::kSrq:
+            event.element.srq = reinterpret_cast<ibv_srq *>(element);
+            break;
+        case Subject::kWq:
+            event.element.wq = reinterpret_cast<ibv_wq *>(element);
+            break;
+        case Subject::kPort:
+            event.element.port_num = static_cast<int>(element);
+            break;
+    }
+    return true;
+}
+
 /// Counts one acknowledgement for an object and wakes the thread that destroys it.
 template <class Object>
 void acknowledge(Object &object, uint32_t &completed)
@@ -49,28 +78,14 @@ void acknowledge(Object &object, uint32_t &completed)
 
 VERBS_EXPORT int ibv_get_async_event(ibv_context *context, ibv_async_event *event)
 {
-    ib_uverbs_async_event_desc kernel = {};
-    if (read(context->async_fd, &kernel, sizeof kernel) != static_cast<ssize_t>(sizeof kernel))
+    ibv_async_event next = {};
+    if (const verbs_userspace_ops *userspace = verbs::provider::userspace_ops(context)) {
+        if (int error = userspace->get_async_event(context, &next); error != 0)
+            return verbs::minus_one_with(error);
+    } else if (!read_event(context->async_fd, next)) {
         return -1;
-    auto element = static_cast<uintptr_t>(kernel.element);
-    event->event_type = static_cast<ibv_event_type>(kernel.event_type);
-    switch (subject_of(event->event_type)) {
-        case Subject::kCq:
-            event->element.cq = reinterpret_cast<ibv_cq *>(element);
-            break;
-        case Subject::kQp:
-            event->element.qp = reinterpret_cast<ibv_qp *>(element);
-            break;
-        case Subject::kSrq:
-            event->element.srq = reinterpret_cast<ibv_srq *>(element);
-            break;
-        case Subject::kWq:
-            event->element.wq = reinterpret_cast<ibv_wq *>(element);
-            break;
-        case Subject::kPort:
-            event->element.port_num = static_cast<int>(element);
-            break;
     }
+    *event = next;
     verbs::provider::ops(context).async_event(context, event);
     return 0;
 }

@@ -10,6 +10,7 @@
 #include "base/log.hh"
 #include "fork/range.hh"
 #include "provider/context.hh"
+#include "provider/userspace.hh"
 
 using verbs::Status;
 using verbs::provider::ops;
@@ -27,7 +28,8 @@ namespace {
         return;
     verbs::ErrnoGuard keep;
     rlimit limit = {};
-    if ((error == ENOMEM || error == EPERM) && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 &&
+    const bool pins = verbs::provider::userspace_ops(pd->context) == nullptr;
+    if (pins && (error == ENOMEM || error == EPERM) && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 &&
         limit.rlim_cur != RLIM_INFINITY) {
         verbs::log(verbs::LogLevel::kError,
                    "%s: registering %zu bytes failed: the process may pin %llu KiB in all (RLIMIT_MEMLOCK); "

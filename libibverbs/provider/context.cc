@@ -40,6 +40,8 @@ ibv_cq_ex *create_cq_ex(ibv_context *context, ibv_cq_init_attr_ex *attr)
 {
     if ((attr->wc_flags & ~uint64_t{IBV_CREATE_CQ_SUP_WC_FLAGS}) != 0)
         return null_with(EOPNOTSUPP);
+    if (Status status = cq_check_channel(*context, attr->channel); !status)
+        return null_with(status.error());
     ibv_cq_ex *cq = ops(context).create_cq_ex(context, attr);
     if (cq != nullptr)
         cq_init(*ibv_cq_ex_to_cq(cq), *context, attr->channel, attr->cq_context);
@@ -89,6 +91,12 @@ void context_uninit(ibv_context &context)
     pthread_mutex_destroy(&context.mutex);
     std::free(extended(&context).priv);
     device_unref(*verbs_get_device(context.device));
+}
+
+Status cq_check_channel(const ibv_context &context, const ibv_comp_channel *channel)
+{
+    const bool is_foreign = channel != nullptr && channel->context != &context;
+    return is_foreign && userspace_ops(&context) != nullptr ? EINVAL : 0;
 }
 
 void cq_init(ibv_cq &cq, ibv_context &context, ibv_comp_channel *channel, void *cq_context)

@@ -66,6 +66,10 @@ Status context_init(ibv_context &context, const Layout &layout, ibv_device &devi
 /// Undoes context_init and closes the context's files.
 void context_uninit(ibv_context &context);
 
+/// EINVAL where a queue of a userspace device would be on the channel of another context; the kernel looks after its
+/// own devices.
+Status cq_check_channel(const ibv_context &context, const ibv_comp_channel *channel);
+
 /// Prepares a new queue for events; the channel, if any, counts it.
 void cq_init(ibv_cq &cq, ibv_context &context, ibv_comp_channel *channel, void *cq_context);
 

@@ -173,7 +173,7 @@ NamedProvider *DeviceTable::wanted(discovery::DeviceChain &found) const
 void DeviceTable::add_userspace(discovery::DeviceChain &found) const
 {
     for (const Registration *driver = registered_drivers(); driver != nullptr; driver = driver->next) {
-        if (driver->userspace == nullptr)
+        if (!driver->userspace)
             continue;
         const char *which = asked_of(driver->ops->name, loader_.which_of(driver->ops->name));
         if (which == nullptr)

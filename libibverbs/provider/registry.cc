@@ -14,7 +14,8 @@ std::atomic<const Registration *> first{nullptr};
 
 }  // namespace
 
-void register_driver(const verbs_device_ops *ops, const Layout &layout, const verbs_userspace_ops *userspace)
+void register_driver(const verbs_device_ops *ops, const Layout &layout,
+                     const std::optional<verbs_userspace_ops> &userspace)
 {
     Allocated<void> memory(malloc(sizeof(Registration)));
     if (!memory) {

@@ -5,6 +5,7 @@
 #include <infiniband/verbs_provider.h>
 
 #include <atomic>
+#include <optional>
 
 #include "provider/layouts/layout.hh"
 
@@ -13,14 +14,15 @@ namespace verbs::provider {
 /// A registered provider. Lives as long as the process.
 struct Registration {
     const verbs_device_ops *ops;
-    const Layout *layout;                    ///< of the objects that the provider makes
-    const verbs_userspace_ops *userspace;    ///< of one whose devices exist without the kernel, else null
+    const Layout *layout;  ///< of the objects that the provider makes
+    std::optional<verbs_userspace_ops>
+        userspace;                           ///< complete; of one whose devices exist without the kernel
     std::atomic<const Registration *> next;  ///< registered after this one; null at the end
 };
 
 /// Records `ops`; once, however often it is called. Any thread: constructors of plugins call it inside dlopen.
 void register_driver(const verbs_device_ops *ops, const Layout &layout = kNativeLayout,
-                     const verbs_userspace_ops *userspace = nullptr);
+                     const std::optional<verbs_userspace_ops> &userspace = {});
 
 /// The provider that registered first, or null.
 const Registration *registered_drivers();

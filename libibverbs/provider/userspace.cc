@@ -2,6 +2,7 @@
 // Devices that exist without the kernel: asked for by the user, listed by their provider.
 #include "provider/userspace.hh"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -37,7 +38,28 @@ bool has_name(const DeviceChain &chain, const char *name)
     return false;
 }
 
+template <class... Arguments>
+void complete(int (*&op)(Arguments...))
+{
+    if (op == nullptr)
+        op = [](Arguments...) { return EOPNOTSUPP; };
+}
+
 }  // namespace
+
+verbs_userspace_ops complete(const verbs_userspace_ops &registered)
+{
+    verbs_userspace_ops ops = {};
+    std::memcpy(&ops, &registered, std::min(registered.size, sizeof ops));
+    complete(ops.list_devices);
+    complete(ops.query_gid);
+    complete(ops.query_pkey);
+    complete(ops.create_comp_channel);
+    complete(ops.destroy_comp_channel);
+    complete(ops.get_cq_event);
+    complete(ops.get_async_event);
+    return ops;
+}
 
 Status add_userspace_device(verbs_userspace_list &list, const verbs_userspace_device &device)
 {

@@ -12,11 +12,14 @@ class DeviceChain;
 
 namespace verbs::provider {
 
+/// What a provider registers, as far as it knows the struct, with an op that answers EOPNOTSUPP for each that it lacks.
+verbs_userspace_ops complete(const verbs_userspace_ops &registered);
+
 /// Which devices the user asks the provider for: the environment variable called like it in capital letters
 /// (ignored in setuid programs), else `configured`. Null: none. The string lives as long as the environment is left alone.
 const char *asked_of(const char *provider, const char *configured);
 
-/// Adds what a provider that was asked for `which` lists, behind the devices in `found`. On failure nothing is added. A
+/// Adds what a provider that was asked for `which` lists, behind the devices in `found`, which refer to `ops`. On failure nothing is added. A
 /// device with the name of one that is there is left out, and a warning says so.
 Status list_userspace_devices(const verbs_userspace_ops &ops, const char *which,
                               discovery::DeviceChain &found);

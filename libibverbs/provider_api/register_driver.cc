@@ -20,7 +20,8 @@ VERBS_EXPORT void verbs_register_driver_34(const verbs_device_ops *ops)
 
 VERBS_EXPORT void verbs_register_userspace_1(const verbs_userspace_ops *ops)
 {
-    verbs::provider::register_driver(ops->device_ops, verbs::provider::kNativeLayout, ops);
+    verbs::provider::register_driver(ops->device_ops, verbs::provider::kNativeLayout,
+                                     verbs::provider::complete(*ops));
 }
 
 VERBS_EXPORT int verbs_userspace_list_add(verbs_userspace_list *list, const verbs_userspace_device *device)

@@ -63,7 +63,7 @@ protected:
         unsetenv("SOFT");
         listed.clear();
         failure = 0;
-        register_driver(&kDeviceOps, kNativeLayout, &kOps);
+        register_driver(&kDeviceOps, kNativeLayout, kOps);
         testing::internal::CaptureStderr();
     }
     ~Userspace() override
@@ -134,7 +134,7 @@ TEST_F(Userspace, DevicesAppearAndGo)
     table.add_userspace(found);
     EXPECT_EQ(asked, "some");
     EXPECT_EQ(match_registered(*found.first()).provider, &kDeviceOps);
-    EXPECT_EQ(userspace_ops(*found.first()), &kOps);
+    EXPECT_EQ(userspace_ops(*found.first())->device_ops, &kDeviceOps);
     table.refresh(std::move(found));
     EXPECT_EQ(names(table), (std::vector<std::string>{"soft1", "soft0"}));
 
