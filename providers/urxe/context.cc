@@ -2,7 +2,6 @@
 // Opening a device, what it and its port tell, and the table of its ops.
 #include "context.hh"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,13 @@
 #include <cstring>
 
 #include "common/memory.hh"
+#include "direct/memory.hh"
+#include "verbs/ah.hh"
+#include "verbs/cq.hh"
+#include "verbs/mr.hh"
+#include "verbs/pd.hh"
+#include "verbs/qp.hh"
+#include "verbs/srq.hh"
 
 namespace urxe {
 namespace {
@@ -52,10 +58,30 @@ int query_device(ibv_context *context, const ibv_query_device_ex_input *input, i
     basic.node_guid = ibv_get_device_guid(context->device);
     basic.sys_image_guid = basic.node_guid;
     basic.page_size_cap = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    basic.max_mr_size = UINT64_MAX;
+    basic.max_qp = shared::QpTable::kCapacity - 1;
+    basic.max_qp_wr = static_cast<int>(kMaxWr);
+    basic.device_cap_flags = IBV_DEVICE_PORT_ACTIVE_EVENT | IBV_DEVICE_SYS_IMAGE_GUID |
+                             IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_CURR_QP_STATE_MOD |
+                             IBV_DEVICE_N_NOTIFY_CQ;
+    basic.max_sge = basic.max_sge_rd = static_cast<int>(direct::kMaxSegments);
+    basic.max_cq = shared::CqTable::kCapacity - 1;
+    basic.max_cqe = kMaxCqe;
+    basic.max_mr = shared::MrTable::kCapacity - 1;
     basic.max_pd = INT32_MAX;
+    basic.max_qp_rd_atom = basic.max_qp_init_rd_atom = kMaxRdAtomic;
+    basic.max_res_rd_atom = static_cast<int>(kMaxRdAtomic * shared::QpTable::kCapacity);
+    basic.atomic_cap = IBV_ATOMIC_HCA;
+    basic.max_ah = INT32_MAX;
+    basic.max_srq = shared::SrqTable::kCapacity - 1;
+    basic.max_srq_wr = static_cast<int>(kMaxWr);
+    basic.max_srq_sge = static_cast<int>(direct::kMaxSegments);
     basic.max_pkeys = 1;
+    basic.local_ca_ack_delay = 15;
     basic.phys_port_cnt = 1;
     whole.phys_port_cnt_ex = 1;
+    whole.completion_timestamp_mask = UINT64_MAX;
+    whole.hca_core_clock = 1'000'000;  // kHz: timestamps are nanoseconds
     std::memset(attr, 0, attr_size);
     std::memcpy(attr, &whole, std::min(attr_size, sizeof whole));
     return 0;
@@ -104,56 +130,90 @@ int query_port_speed(ibv_context *context, uint32_t port_num, uint64_t *port_spe
     return 0;
 }
 
-ibv_pd *pd_alloc(ibv_context *context)
+int query_rt_values(ibv_context *, ibv_values_ex *values)
 {
-    common::Allocated<ibv_pd> pd = common::allocate<ibv_pd>();
-    if (pd)
-        pd->context = context;
-    return pd.release();
-}
-
-int pd_dealloc(ibv_pd *pd)
-{
-    std::free(pd);
+    if ((values->comp_mask & ~uint32_t{IBV_VALUES_MASK_RAW_CLOCK}) != 0)
+        return EOPNOTSUPP;
+    if ((values->comp_mask & IBV_VALUES_MASK_RAW_CLOCK) != 0) {
+        const uint64_t now = now_ns();
+        values->raw_clock = {.tv_sec = static_cast<time_t>(now / 1'000'000'000),
+                             .tv_nsec = static_cast<long>(now % 1'000'000'000)};
+    }
     return 0;
 }
 
 void context_free(ibv_context *context)
 {
     Context *freed = to_context(context);
-    close(freed->events);
+    freed->events.destroy();
+    freed->process->release();
     verbs_uninit_context(&freed->verbs);
     std::free(freed);
 }
 
 constexpr verbs_context_ops kContextOps = {
+    .alloc_null_mr = mr_alloc_null,
     .alloc_pd = pd_alloc,
+    .create_ah = ah_create,
+    .create_cq = cq_create,
+    .create_cq_ex = cq_create_ex,
+    .create_qp = qp_create,
+    .create_qp_ex = qp_create_ex,
+    .create_srq = srq_create,
     .dealloc_pd = pd_dealloc,
+    .dereg_mr = mr_deregister,
+    .destroy_ah = ah_destroy,
+    .destroy_cq = cq_destroy,
+    .destroy_qp = qp_destroy,
+    .destroy_srq = srq_destroy,
     .free_context = context_free,
+    .modify_cq = cq_modify,
+    .modify_qp = qp_modify,
+    .modify_srq = srq_modify,
+    .poll_cq = cq_poll,
+    .post_recv = qp_post_recv,
+    .post_send = qp_post_send,
+    .post_srq_recv = srq_post_recv,
     .query_device_ex = query_device,
     .query_port = query_port,
     .query_port_speed = query_port_speed,
+    .query_qp = qp_query,
+    .query_rt_values = query_rt_values,
+    .query_srq = srq_query,
+    .reg_mr = mr_register,
+    .req_notify_cq = cq_req_notify,
+    .rereg_mr = mr_reregister,
+    .resize_cq = cq_resize,
 };
 
 }  // namespace
 
 verbs_context *context_alloc(ibv_device *device, int cmd_fd, void *)
 {
-    int events[2];
-    if (pipe2(events, O_CLOEXEC) != 0)
-        return nullptr;
     static_assert(offsetof(Context, verbs) == 0);
+    Process *process = Process::acquire();
+    if (process == nullptr)
+        return nullptr;
+    EventQueue events{};
+    int error = events.init();
+    if (error != 0) {
+        process->release();
+        return common::null_with(error);
+    }
     auto *context = static_cast<Context *>(
         _verbs_init_and_alloc_context(device, cmd_fd, sizeof(Context), nullptr, RDMA_DRIVER_UNKNOWN));
     if (context == nullptr) {
-        const int error = errno;
-        close(events[0]);
-        close(events[1]);
+        error = errno;
+        close(events.read_end());
+        events.destroy();
+        process->release();
         return common::null_with(error);
     }
-    context->verbs.context.async_fd = events[0];
+    context->process = process;
+    context->events = events;
+    context->port_events.event.element.port_num = 1;
+    context->verbs.context.async_fd = events.read_end();
     context->verbs.context.num_comp_vectors = 1;
-    context->events = events[1];
     verbs_set_ops(&context->verbs, &kContextOps);
     return &context->verbs;
 }

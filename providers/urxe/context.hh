@@ -8,6 +8,8 @@
 #include <cstddef>
 
 #include "interface.hh"
+#include "process.hh"
+#include "verbs/event.hh"
 
 namespace urxe {
 
@@ -26,12 +28,26 @@ inline Device &device_of(const ibv_context &context)
 
 struct Context {
     verbs_context verbs;
-    int events;  ///< where asynchronous events go in; the program reads them from async_fd
+    Process *process;
+    EventQueue events;
+    EventSource port_events;
 };
+
+/// Limits that the device attributes tell.
+constexpr uint32_t kMaxWr = 1U << 16;
+constexpr int kMaxCqe = 1 << 20;
+constexpr uint32_t kMaxInlineData = 1024;
+constexpr uint8_t kMaxRdAtomic = 128;
+constexpr uint64_t kMaxMessage = uint64_t{1} << 31;
 
 inline Context *to_context(ibv_context *context)
 {
     return reinterpret_cast<Context *>(reinterpret_cast<char *>(context) - offsetof(Context, verbs.context));
+}
+
+inline Process &process_of(const ibv_context &context)
+{
+    return *to_context(const_cast<ibv_context *>(&context))->process;
 }
 
 verbs_context *context_alloc(ibv_device *device, int cmd_fd, void *private_data);

@@ -8,6 +8,8 @@
 
 #include "common/memory.hh"
 #include "context.hh"
+#include "verbs/cq.hh"
+#include "verbs/event.hh"
 
 namespace urxe {
 namespace {
@@ -91,6 +93,10 @@ constexpr verbs_userspace_ops kUserspaceOps = {
     .list_devices = list_devices,
     .query_gid = gid_query,
     .query_pkey = pkey_query,
+    .create_comp_channel = comp_channel_create,
+    .destroy_comp_channel = comp_channel_destroy,
+    .get_cq_event = comp_channel_get_event,
+    .get_async_event = event_get,
 };
 
 PROVIDER_USERSPACE(kUserspaceOps)

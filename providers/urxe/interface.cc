@@ -143,6 +143,21 @@ int interface_gids(unsigned index, ibv_gid (&gids)[kGidTableSize])
     return static_cast<int>(count);
 }
 
+bool is_local_gid(const ibv_gid &gid)
+{
+    ifaddrs *addresses = nullptr;
+    bool is_local = false;
+    if (getifaddrs(&addresses) != 0)
+        return false;
+    for (const ifaddrs *entry = addresses; entry != nullptr && !is_local; entry = entry->ifa_next) {
+        ibv_gid own;
+        is_local = entry->ifa_addr != nullptr && gid_of(*entry->ifa_addr, own) &&
+                   std::memcmp(own.raw, gid.raw, sizeof gid.raw) == 0;
+    }
+    freeifaddrs(addresses);
+    return is_local;
+}
+
 int interfaces_named(const char *which, int (*found)(void *data, const char *name), void *data)
 {
     if (std::strcmp(which, "auto") == 0) {

@@ -31,6 +31,9 @@ int interface_read(const char *name, Interface &interface);
 /// there are in `gids`, at most kGidTableSize; a negative errno value on failure.
 int interface_gids(unsigned index, ibv_gid (&gids)[kGidTableSize]);
 
+/// Whether an address is one of any interface of this network namespace.
+bool is_local_gid(const ibv_gid &gid);
+
 /// Calls `found` with the name of each interface that `which` names: names with commas in between, or "auto" for all that
 /// are up. Stops at the first that `found` does not return 0 for, and gives that value; a positive errno value where the
 /// kernel does not list interfaces.

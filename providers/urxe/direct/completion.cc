@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Putting completions into a queue, one's own or a peer's.
+#include "direct/completion.hh"
+
+#include <cstring>
+
+namespace urxe::direct {
+
+using shared::Armed;
+using shared::Completion;
+using shared::CqEntry;
+
+Pushed push(Process &process, Peer &peer, CqEntry &cq, const NewCompletion &completion,
+            std::span<const uint8_t> grh, std::span<const Piece> data, uint32_t inline_len)
+{
+    bool makes_event = false;
+    shared::PipeEnd channel;
+    {
+        common::Locked locked(cq.lock);
+        const uint32_t mask = cq.mask;
+        const uint32_t produced = cq.produced.load(std::memory_order_relaxed);
+        auto *ring =
+            static_cast<Completion *>(cq.ring % alignof(Completion) != 0
+                                          ? nullptr
+                                          : peer.heap.at(cq.ring, (uint64_t{mask} + 1) * sizeof(Completion)));
+        if (ring == nullptr) [[unlikely]]
+            return Pushed::kOverrun;  // It makes no sense: somebody wrote over it.
+        if (produced - cq.consumed.load(std::memory_order_acquire) >= cq.limit) [[unlikely]] {
+            cq.overrun.store(1, std::memory_order_release);
+            return Pushed::kOverrun;
+        }
+        Completion &slot = ring[produced & mask];
+        uint8_t *bytes = slot.data;
+        if (!grh.empty()) {
+            std::memcpy(bytes, grh.data(), grh.size());
+            bytes += grh.size();
+        }
+        if (inline_len != 0 && gather(process.self, bytes, data, inline_len) != Copied::kAll) [[unlikely]]
+            return Pushed::kFault;
+        slot.qp = completion.qp;
+        slot.qp_generation = completion.qp_generation;
+        slot.request = completion.request;
+        slot.srq = completion.srq;
+        slot.byte_len = completion.byte_len;
+        slot.imm_data = completion.imm_data;
+        slot.src_qp = completion.src_qp;
+        slot.wc_flags = completion.wc_flags;
+        slot.status = static_cast<uint8_t>(completion.status);
+        slot.opcode = completion.opcode;
+        slot.kind = completion.kind;
+        slot.sl = completion.sl;
+        slot.inline_len = static_cast<uint8_t>(grh.size() + inline_len);
+        slot.timestamp = cq.wants_timestamps != 0 ? now_ns() : 0;
+        slot.sequence.store(produced + 1, std::memory_order_release);
+        cq.produced.store(produced + 1, std::memory_order_relaxed);
+        channel = cq.channel;
+        if (channel.inode != 0) {
+            // Who arms the queue and then finds no completion must be told of this one.
+            std::atomic_thread_fence(std::memory_order_seq_cst);
+            const Armed armed = cq.armed.load(std::memory_order_relaxed);
+            makes_event =
+                armed == Armed::kAny || (armed == Armed::kSolicited &&
+                                         (completion.is_solicited || completion.status != IBV_WC_SUCCESS));
+            if (makes_event) {
+                cq.armed.store(Armed::kNo, std::memory_order_relaxed);
+                cq.events.fetch_add(1, std::memory_order_release);
+            }
+        }
+    }
+    if (makes_event) [[unlikely]]
+        process.write_byte(peer, channel);
+    return Pushed::kYes;
+}
+
+}  // namespace urxe::direct

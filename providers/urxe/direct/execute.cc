@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Carrying out a request on the objects of its target.
+#include "direct/execute.hh"
+
+#include <algorithm>
+#include <cstring>
+
+#include "direct/completion.hh"
+#include "direct/grh.hh"
+#include "direct/memory.hh"
+
+namespace urxe::direct {
+namespace {
+
+using shared::QpEntry;
+
+constexpr Result done(ibv_wc_status status, uint64_t byte_len = 0)
+{
+    return {Outcome::kDone, status, static_cast<uint32_t>(byte_len)};
+}
+
+bool is_receiving(uint32_t state)
+{
+    return state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD || state == IBV_QPS_SQE;
+}
+
+/// A QP of a peer, as its responder.
+struct Target {
+    Process &process;
+    Peer &peer;
+    QpEntry &qp;
+    bool is_reliable;
+
+    void call(uint32_t attention) const
+    {
+        qp.attention.fetch_or(attention, std::memory_order_release);
+        process.call_attention(
+            peer, qp.qp_num.load(std::memory_order_relaxed) & ((1U << shared::kQpIndexBits) - 1));
+    }
+    /// A request that was refused for good puts a reliable responder in the error state (IBTA 9.9.3).
+    void fail(uint32_t attention) const
+    {
+        if (!is_reliable)
+            return;
+        qp.state.store(IBV_QPS_ERR, std::memory_order_release);
+        call(attention | shared::kAttentionError);
+    }
+};
+
+bool is_connected(const Qp &qp, const QpEntry &remote)
+{
+    const uint32_t state = remote.state.load(std::memory_order_acquire);
+    return is_receiving(state) && remote.qp_num.load(std::memory_order_relaxed) == qp.attr.dest_qp_num &&
+           remote.dest_qp_num == qp.verbs.qp.qp_num && remote.type == qp.shared->type &&
+           std::memcmp(&remote.remote_gid, &qp.shared->local_gid, sizeof(ibv_gid)) == 0 &&
+           std::memcmp(&remote.local_gid, &qp.shared->remote_gid, sizeof(ibv_gid)) == 0;
+}
+
+/// A receive that was taken.
+struct TakenReceive {
+    uint32_t slot;
+    uint32_t srq;  ///< 0: the QP's own
+    uint32_t length;
+    uint32_t pd;
+    uint32_t count;
+    shared::Segment segments[kMaxSegments];
+};
+
+bool take_receive(const Target &target, TakenReceive &taken)
+{
+    Peer &peer = target.peer;
+    shared::ReceiveQueue *queue = &target.qp.receives;
+    shared::SrqEntry *srq = nullptr;
+    taken.srq = target.qp.srq;
+    if (taken.srq != 0) {
+        srq = peer.heap.entry(peer.heap.header().srqs, taken.srq);
+        if (srq == nullptr)
+            return false;
+        queue = &srq->receives;
+    }
+    bool is_below_limit = false;
+    {
+        common::Locked locked(queue->lock);
+        const uint32_t number = queue->taken.load(std::memory_order_relaxed);
+        const uint32_t left = queue->posted.load(std::memory_order_acquire) - number;
+        const uint64_t slots = uint64_t{queue->mask} + 1;
+        if (left == 0 || left > slots)
+            return false;
+        taken.slot = number & queue->mask;
+        if (queue->order != 0) {
+            const auto *order =
+                queue->order % alignof(uint32_t) != 0
+                    ? nullptr
+                    : static_cast<const uint32_t *>(peer.heap.at(queue->order, slots * sizeof(uint32_t)));
+            if (order == nullptr)
+                return false;
+            taken.slot = order[taken.slot] & queue->mask;
+        }
+        const uint64_t stride = queue->stride;
+        const auto *receives = static_cast<const char *>(queue->receives % alignof(shared::Receive) != 0 ||
+                                                                 stride % alignof(shared::Receive) != 0
+                                                             ? nullptr
+                                                             : peer.heap.at(queue->receives, slots * stride));
+        if (receives == nullptr)
+            return false;
+        const auto &receive = *reinterpret_cast<const shared::Receive *>(receives + taken.slot * stride);
+        taken.count = receive.num_segments;
+        if (taken.count > kMaxSegments ||
+            sizeof(shared::Receive) + taken.count * sizeof(shared::Segment) > stride)
+            return false;
+        taken.length = receive.length;
+        if (taken.count != 0)
+            std::memcpy(taken.segments, receive.segments, taken.count * sizeof(shared::Segment));
+        taken.pd = queue->pd;
+        queue->taken.store(number + 1, std::memory_order_release);
+        is_below_limit = left - 1 < queue->limit.load(std::memory_order_relaxed);
+    }
+    if (is_below_limit && srq != nullptr && srq->receives.limit.exchange(0) != 0) {
+        srq->attention.fetch_or(shared::kAttentionLimit, std::memory_order_release);
+        target.process.call_attention(peer, shared::QpTable::kCapacity + taken.srq);
+    }
+    return true;
+}
+
+/// The bytes that a request carries.
+bool find_payload(Qp &qp, const Request &request, Pieces &pieces)
+{
+    pieces.count = 0;
+    pieces.length = 0;
+    if (!request.is_inline)
+        return find_pieces(qp.process->self, {request.segments(), request.num_segments}, qp.pd_number, 0,
+                           pieces);
+    if (request.length != 0)
+        pieces.piece[pieces.count++] = {reinterpret_cast<uintptr_t>(request.inline_data()), request.length,
+                                        Way::kPointer};
+    pieces.length = request.length;
+    return true;
+}
+
+/// Ends a receive: puts its completion into the queue of the QP. `payload` (with `grh`) is small enough to go along, or is
+/// already where it belongs (then inline_len is 0).
+Pushed complete_receive(const Target &target, const TakenReceive &receive, NewCompletion completion,
+                        std::span<const uint8_t> grh = {}, std::span<const Piece> payload = {},
+                        uint32_t inline_len = 0)
+{
+    Peer &peer = target.peer;
+    shared::CqEntry *cq = peer.heap.entry(peer.heap.header().cqs, target.qp.recv_cq);
+    if (cq == nullptr)
+        return Pushed::kOverrun;
+    completion.qp = target.qp.qp_num.load(std::memory_order_relaxed) & ((1U << shared::kQpIndexBits) - 1);
+    completion.qp_generation = target.qp.generation.load(std::memory_order_relaxed);
+    completion.request = receive.slot;
+    completion.srq = receive.srq;
+    completion.kind = shared::kReceiveCompletion;
+    const Pushed pushed = push(target.process, peer, *cq, completion, grh, payload, inline_len);
+    if (pushed == Pushed::kOverrun)
+        target.fail(shared::kAttentionFatal);
+    return pushed;
+}
+
+/// What a copy that failed comes to for the requester, when memory of the target is what is written to, or read.
+ibv_wc_status status_of(Copied copied, bool writes)
+{
+    switch (copied) {
+        case Copied::kAll:
+            return IBV_WC_SUCCESS;
+        case Copied::kFaultTo:
+            return writes ? IBV_WC_REM_OP_ERR : IBV_WC_LOC_PROT_ERR;
+        case Copied::kFaultFrom:
+            return writes ? IBV_WC_LOC_PROT_ERR : IBV_WC_REM_OP_ERR;
+        case Copied::kGone:
+        case Copied::kRefused:
+            break;
+    }
+    return IBV_WC_RETRY_EXC_ERR;
+}
+
+bool has_immediate(uint8_t opcode)
+{
+    return opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+}
+
+/// The completion that the receiver of a request gets.
+NewCompletion receive_completion(const Qp &qp, const Request &request)
+{
+    NewCompletion completion{};
+    completion.status = IBV_WC_SUCCESS;
+    completion.byte_len = static_cast<uint32_t>(request.length);
+    completion.src_qp = qp.verbs.qp.qp_num;
+    completion.is_solicited = request.is_solicited;
+    completion.opcode =
+        request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? IBV_WC_RECV_RDMA_WITH_IMM - IBV_WC_RECV : 0;
+    if (has_immediate(request.opcode)) {
+        completion.wc_flags = IBV_WC_WITH_IMM;
+        completion.imm_data = request.imm_data;
+    }
+    return completion;
+}
+
+Result execute_send(Qp &qp, const Request &request, const Target &target)
+{
+    Pieces payload;
+    if (!find_payload(qp, request, payload))
+        return done(IBV_WC_LOC_PROT_ERR);
+    TakenReceive receive;
+    if (!take_receive(target, receive))
+        return {Outcome::kNoReceive, IBV_WC_SUCCESS, 0};
+    NewCompletion completion = receive_completion(qp, request);
+    if (request.length > receive.length) {
+        completion.status = IBV_WC_LOC_LEN_ERR;
+        complete_receive(target, receive, completion);
+        target.fail(shared::kAttentionRequestError);
+        return done(IBV_WC_REM_INV_REQ_ERR);
+    }
+    Pieces to;
+    to.count = 0;
+    to.length = 0;
+    if (!find_pieces(target.peer, {receive.segments, receive.count}, receive.pd, IBV_ACCESS_LOCAL_WRITE,
+                     to) ||
+        to.length < request.length) {
+        completion.status = IBV_WC_LOC_PROT_ERR;
+        complete_receive(target, receive, completion);
+        target.fail(0);
+        return done(IBV_WC_REM_OP_ERR);
+    }
+    const bool goes_along = request.length <= shared::kMaxInline;
+    ibv_wc_status status = IBV_WC_SUCCESS;
+    if (!goes_along)
+        status = status_of(
+            copy(target.peer, {to.piece, to.count}, {payload.piece, payload.count}, request.length), true);
+    if (status == IBV_WC_SUCCESS) {
+        switch (complete_receive(target, receive, completion, {}, {payload.piece, payload.count},
+                                 goes_along ? static_cast<uint32_t>(request.length) : 0)) {
+            case Pushed::kYes:
+                return done(IBV_WC_SUCCESS);
+            case Pushed::kOverrun:
+                return done(IBV_WC_REM_OP_ERR);
+            case Pushed::kFault:
+                status = IBV_WC_LOC_PROT_ERR;
+                break;
+        }
+    }
+    completion.status = IBV_WC_LOC_PROT_ERR;
+    complete_receive(target, receive, completion);
+    target.fail(0);
+    return done(status);
+}
+
+Result refuse_access(const Target &target)
+{
+    target.fail(shared::kAttentionAccessError);
+    // Whoever is not reliable never learns of it.
+    return done(target.is_reliable ? IBV_WC_REM_ACCESS_ERR : IBV_WC_SUCCESS);
+}
+
+/// The memory that a request names, if the target permits it.
+bool find_remote(const Target &target, const Request &request, uint64_t length, uint32_t access, Piece &piece)
+{
+    return (target.qp.access & access) == access &&
+           find_memory(target.peer, request.rkey, target.qp.pd,
+                       target.qp.qp_num.load(std::memory_order_relaxed), request.remote_addr, length, access,
+                       piece);
+}
+
+Result execute_write(Qp &qp, const Request &request, const Target &target)
+{
+    Pieces payload;
+    if (!find_payload(qp, request, payload))
+        return done(IBV_WC_LOC_PROT_ERR);
+    const bool takes_receive = request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+    Piece to;
+    // Without a byte to write the key is not looked at (IBTA 9.7.4.1.3).
+    if (request.length != 0 && !find_remote(target, request, request.length, IBV_ACCESS_REMOTE_WRITE, to))
+        return refuse_access(target);
+    TakenReceive receive;
+    if (takes_receive && !take_receive(target, receive))
+        return {Outcome::kNoReceive, IBV_WC_SUCCESS, 0};
+    ibv_wc_status status = IBV_WC_SUCCESS;
+    if (request.length != 0)
+        status = status_of(copy(target.peer, {&to, 1}, {payload.piece, payload.count}, request.length), true);
+    if (takes_receive) {
+        NewCompletion completion = receive_completion(qp, request);
+        if (status != IBV_WC_SUCCESS)
+            completion.status = IBV_WC_LOC_PROT_ERR;
+        if (complete_receive(target, receive, completion) != Pushed::kYes)
+            status = IBV_WC_REM_OP_ERR;
+    }
+    if (status != IBV_WC_SUCCESS)
+        target.fail(0);
+    return done(status);
+}
+
+/// Where the answer to a request goes.
+bool find_answer(Qp &qp, const Request &request, Pieces &pieces)
+{
+    pieces.count = 0;
+    pieces.length = 0;
+    return find_pieces(qp.process->self, {request.segments(), request.num_segments}, qp.pd_number,
+                       IBV_ACCESS_LOCAL_WRITE, pieces);
+}
+
+Result execute_read(Qp &qp, const Request &request, const Target &target)
+{
+    Pieces to;
+    if (!find_answer(qp, request, to))
+        return done(IBV_WC_LOC_PROT_ERR);
+    if (request.length == 0)
+        return done(IBV_WC_SUCCESS);
+    Piece from;
+    if (!find_remote(target, request, request.length, IBV_ACCESS_REMOTE_READ, from))
+        return refuse_access(target);
+    const ibv_wc_status status =
+        status_of(copy(target.peer, {to.piece, to.count}, {&from, 1}, request.length), false);
+    if (status != IBV_WC_SUCCESS)
+        target.fail(0);
+    return done(status, request.length);
+}
+
+Result execute_atomic(Qp &qp, const Request &request, const Target &target)
+{
+    const bool is_write = request.opcode == IBV_WR_ATOMIC_WRITE;
+    Pieces to;
+    to.count = 0;
+    to.length = 0;
+    if (!is_write && !find_answer(qp, request, to))
+        return done(IBV_WC_LOC_PROT_ERR);
+    if (!is_write && to.length < sizeof(uint64_t))
+        return done(IBV_WC_LOC_LEN_ERR);
+    if (request.remote_addr % sizeof(uint64_t) != 0) {
+        target.fail(shared::kAttentionRequestError);
+        return done(IBV_WC_REM_INV_REQ_ERR);
+    }
+    Piece value;
+    if (!find_remote(target, request, sizeof(uint64_t),
+                     is_write ? IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_REMOTE_ATOMIC, value))
+        return refuse_access(target);
+    uint64_t original = 0;
+    const auto opcode = static_cast<ibv_wr_opcode>(request.opcode);
+    Copied copied = is_write ? atomic(target.peer, value, opcode, 0, request.atomic_write, original)
+                             : atomic(target.peer, value, opcode, request.atomic.compare_add,
+                                      request.atomic.swap, original);
+    if (copied != Copied::kAll) {
+        target.fail(0);
+        return done(copied == Copied::kGone || copied == Copied::kRefused ? IBV_WC_RETRY_EXC_ERR
+                                                                          : IBV_WC_REM_OP_ERR);
+    }
+    if (is_write)
+        return done(IBV_WC_SUCCESS);
+    const Piece answer = {reinterpret_cast<uintptr_t>(&original), sizeof original, Way::kPointer};
+    copied = copy(qp.process->self, {to.piece, to.count}, {&answer, 1}, sizeof original);
+    return done(copied == Copied::kAll ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR, sizeof original);
+}
+
+Result execute_flush(const Request &request, const Target &target)
+{
+    // Memory of this host is where all its processors look: what was written is there once it is ordered.
+    constexpr uint32_t kAccess = IBV_ACCESS_FLUSH_GLOBAL;
+    if ((request.flush_type & ~uint32_t{IBV_FLUSH_GLOBAL}) != 0) {
+        target.fail(shared::kAttentionRequestError);
+        return done(IBV_WC_REM_INV_REQ_ERR);
+    }
+    Piece covered;
+    const uint64_t length = request.flush_level == IBV_FLUSH_MR ? 0 : request.length;
+    Request place{};
+    place.rkey = request.rkey;
+    place.remote_addr = request.remote_addr;
+    if (!find_remote(target, place, length, kAccess, covered))
+        return refuse_access(target);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    return done(IBV_WC_SUCCESS);
+}
+
+}  // namespace
+
+Result execute(Qp &qp, const Request &request)
+{
+    if (qp.peer == nullptr)
+        return {Outcome::kNotReady, IBV_WC_SUCCESS, 0};
+    if (qp.peer->is_dead.load(std::memory_order_relaxed))
+        return done(IBV_WC_RETRY_EXC_ERR);
+    const Access access(*qp.peer);
+    const Target target = {*qp.process, *qp.peer, *qp.remote, qp.verbs.qp.qp_type != IBV_QPT_UC};
+    if (!is_connected(qp, target.qp))
+        return {Outcome::kNotReady, IBV_WC_SUCCESS, 0};
+    if (target.qp.is_established.load(std::memory_order_relaxed) == 0 &&
+        target.qp.is_established.exchange(1) == 0 && target.qp.state.load() == IBV_QPS_RTR)
+        target.call(shared::kAttentionEstablished);
+    switch (request.opcode) {
+        case IBV_WR_SEND:
+        case IBV_WR_SEND_WITH_IMM:
+            return execute_send(qp, request, target);
+        case IBV_WR_RDMA_WRITE:
+        case IBV_WR_RDMA_WRITE_WITH_IMM:
+            return execute_write(qp, request, target);
+        case IBV_WR_RDMA_READ:
+            return execute_read(qp, request, target);
+        case IBV_WR_ATOMIC_CMP_AND_SWP:
+        case IBV_WR_ATOMIC_FETCH_AND_ADD:
+        case IBV_WR_ATOMIC_WRITE:
+            return execute_atomic(qp, request, target);
+        case IBV_WR_FLUSH:
+            return execute_flush(request, target);
+        default:
+            return done(IBV_WC_LOC_QP_OP_ERR);
+    }
+}
+
+Result execute_datagram(Qp &qp, const Request &request)
+{
+    Pieces payload;
+    if (!find_payload(qp, request, payload))
+        return done(IBV_WC_LOC_PROT_ERR);
+    if (request.length > qp.shared->mtu)
+        return done(IBV_WC_LOC_LEN_ERR);
+    const auto &datagram = request.datagram;
+    if (qp.peer == nullptr || qp.peer->is_dead.load(std::memory_order_relaxed))
+        return done(IBV_WC_SUCCESS);
+    Peer &peer = *qp.peer;
+    const Access access(peer);
+    QpEntry *entry =
+        peer.heap.entry(peer.heap.header().qps, datagram.qp_num & ((1U << shared::kQpIndexBits) - 1));
+    // The highest bit of the key asks for the QP's own (IBTA 10.2.5).
+    const uint32_t qkey = (datagram.qkey >> 31) != 0 ? qp.attr.qkey : datagram.qkey;
+    if (entry == nullptr || entry->qp_num.load(std::memory_order_acquire) != datagram.qp_num ||
+        entry->type != IBV_QPT_UD || !is_receiving(entry->state.load(std::memory_order_acquire)) ||
+        entry->qkey != qkey)
+        return done(IBV_WC_SUCCESS);
+    const Target target = {*qp.process, peer, *entry, false};
+    uint8_t grh[sizeof(ibv_grh)];
+    write_grh(request, grh);
+    TakenReceive receive;
+    if (!take_receive(target, receive))
+        return done(IBV_WC_SUCCESS);
+    NewCompletion completion = receive_completion(qp, request);
+    completion.byte_len += sizeof grh;
+    completion.wc_flags |= IBV_WC_GRH;
+    completion.sl = datagram.sl;
+    Pieces to;
+    to.count = 0;
+    to.length = 0;
+    if (completion.byte_len > receive.length) {
+        completion.status = IBV_WC_LOC_LEN_ERR;
+    } else if (!find_pieces(peer, {receive.segments, receive.count}, receive.pd, IBV_ACCESS_LOCAL_WRITE,
+                            to) ||
+               to.length < completion.byte_len) {
+        completion.status = IBV_WC_LOC_PROT_ERR;
+    } else if (completion.byte_len <= shared::kMaxInline) {
+        if (complete_receive(target, receive, completion, grh, {payload.piece, payload.count},
+                             static_cast<uint32_t>(request.length)) != Pushed::kFault)
+            return done(IBV_WC_SUCCESS);
+        completion.status = IBV_WC_LOC_PROT_ERR;
+    } else {
+        Pieces from;
+        from.piece[0] = {reinterpret_cast<uintptr_t>(grh), sizeof grh, Way::kPointer};
+        if (payload.count != 0)
+            std::memcpy(from.piece + 1, payload.piece,
+                        std::min(payload.count, kMaxSegments - 1) * sizeof(Piece));
+        if (payload.count >= kMaxSegments || copy(peer, {to.piece, to.count}, {from.piece, payload.count + 1},
+                                                  completion.byte_len) != Copied::kAll)
+            completion.status = IBV_WC_LOC_PROT_ERR;
+    }
+    complete_receive(target, receive, completion);
+    return done(IBV_WC_SUCCESS);
+}
+
+}  // namespace urxe::direct

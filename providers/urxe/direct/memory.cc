@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Keys, and copies between processes.
+#include "direct/memory.hh"
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace urxe::direct {
+namespace {
+
+using shared::MrEntry;
+using shared::MrKind;
+
+const MrEntry *entry_of(Peer &peer, uint32_t key)
+{
+    const uint32_t index = key >> 8;
+    if (index == 0)
+        return nullptr;
+    const MrEntry *entry =
+        peer.is_self ? peer.process->regions.find(index) : peer.heap.entry(peer.heap.header().regions, index);
+    return entry != nullptr && entry->key.load(std::memory_order_acquire) == key ? entry : nullptr;
+}
+
+bool covers(const MrEntry &entry, uint64_t address, uint64_t length)
+{
+    const uint64_t offset = address - entry.iova;
+    return offset <= entry.length && length <= entry.length - offset;
+}
+
+/// Own memory through the kernel, one piece on each side.
+ssize_t copy_once(pid_t pid, bool to_remote, uint64_t local, uint64_t remote, uint64_t length)
+{
+    const iovec near = {reinterpret_cast<void *>(local), length};
+    const iovec far = {reinterpret_cast<void *>(remote), length};
+    return to_remote ? process_vm_writev(pid, &near, 1, &far, 1, 0)
+                     : process_vm_readv(pid, &near, 1, &far, 1, 0);
+}
+
+/// Whether a byte of this process's memory can be read.
+bool is_there(uint64_t address)
+{
+    char byte;
+    return copy_once(getpid(), false, reinterpret_cast<uintptr_t>(&byte), address, 1) == 1;
+}
+
+Copied copy_through_kernel(Peer &peer, const Piece &to, const Piece &from, uint64_t length)
+{
+    const bool has_peer = to.way == Way::kPeer || from.way == Way::kPeer;
+    const auto pid = static_cast<pid_t>(has_peer ? peer.pid : static_cast<uint32_t>(getpid()));
+    const bool to_remote = from.way != Way::kPeer;
+    for (uint64_t done = 0; done < length;) {
+        const uint64_t local = (to_remote ? from.address : to.address) + done;
+        const uint64_t remote = (to_remote ? to.address : from.address) + done;
+        const ssize_t copied = copy_once(pid, to_remote, local, remote, length - done);
+        if (copied > 0) {
+            done += static_cast<uint64_t>(copied);
+            continue;
+        }
+        switch (errno) {
+            case ESRCH:
+                return Copied::kGone;
+            case EPERM:
+            case ENOSYS:
+                return Copied::kRefused;
+            default:
+                break;
+        }
+        // Which of the two sides is not there, the kernel does not say.
+        const bool local_is_there = is_there(local);
+        return to_remote == local_is_there ? Copied::kFaultTo : Copied::kFaultFrom;
+    }
+    return Copied::kAll;
+}
+
+/// In ascending order: memcpy() may begin at the end, and a program that watches the last byte would be misled.
+void copy_in_order(uint64_t to_address, uint64_t from_address, uint64_t length)
+{
+    auto *to = reinterpret_cast<char *>(to_address);
+    const auto *from = reinterpret_cast<const char *>(from_address);
+    if (length > 8) {
+        std::memmove(to, from, length - 8);
+        std::atomic_thread_fence(std::memory_order_release);
+        std::memmove(to + length - 8, from + length - 8, 8);
+    } else {
+        std::memmove(to, from, length);
+    }
+}
+
+constexpr char kZeroes[4096] = {};
+
+Copied copy_piece(Peer &peer, const Piece &to, const Piece &from, uint64_t length)
+{
+    if (to.way == Way::kNull)
+        return Copied::kAll;
+    if (from.way == Way::kNull) {
+        for (uint64_t done = 0; done < length; done += sizeof kZeroes) {
+            const Piece part = {to.address + done, length - done, to.way};
+            const Piece zeroes = {reinterpret_cast<uintptr_t>(kZeroes), sizeof kZeroes, Way::kPointer};
+            const Copied copied =
+                copy_piece(peer, part, zeroes, std::min<uint64_t>(length - done, sizeof kZeroes));
+            if (copied != Copied::kAll)
+                return copied;
+        }
+        return Copied::kAll;
+    }
+    if (to.way == Way::kPointer && from.way == Way::kPointer) {
+        copy_in_order(to.address, from.address, length);
+        return Copied::kAll;
+    }
+    return copy_through_kernel(peer, to, from, length);
+}
+
+}  // namespace
+
+bool find_memory(Peer &peer, uint32_t key, uint32_t pd, uint32_t qp_num, uint64_t address, uint64_t length,
+                 uint32_t access, Piece &piece)
+{
+    const MrEntry *entry = entry_of(peer, key);
+    if (entry == nullptr || entry->pd != pd || (entry->access & access) != access ||
+        !covers(*entry, address, length))
+        return false;
+    uint64_t offset = address - entry->iova;
+    if (entry->kind == MrKind::kWindow) {
+        if (qp_num == 0 || (entry->qp_num != 0 && entry->qp_num != qp_num))
+            return false;
+        // `address` of a window is where it begins, as the region has it.
+        const MrEntry *region = entry_of(peer, entry->region);
+        const uint64_t start = entry->address + offset;
+        if (region == nullptr || region->kind == MrKind::kWindow || !covers(*region, start, length))
+            return false;
+        entry = region;
+        offset = start - region->iova;
+    }
+    piece.length = length;
+    piece.address = entry->address + offset;
+    switch (entry->kind) {
+        case MrKind::kMemory:
+            piece.way = !peer.is_self                    ? Way::kPeer
+                        : entry->is_paged_on_demand != 0 ? Way::kOwn
+                                                         : Way::kPointer;
+            return true;
+        case MrKind::kNull:
+            piece.way = Way::kNull;
+            return true;
+        default:
+            return false;
+    }
+}
+
+bool find_pieces(Peer &peer, std::span<const shared::Segment> segments, uint32_t pd, uint32_t access,
+                 Pieces &pieces)
+{
+    for (const shared::Segment &segment : segments) {
+        if (segment.length == 0)
+            continue;
+        if (pieces.count == kMaxSegments || !find_memory(peer, segment.lkey, pd, 0, segment.address,
+                                                         segment.length, access, pieces.piece[pieces.count]))
+            return false;
+        ++pieces.count;
+        pieces.length += segment.length;
+    }
+    return true;
+}
+
+Copied copy(Peer &peer, std::span<const Piece> to, std::span<const Piece> from, uint64_t length)
+{
+    Piece target = {}, source = {};
+    for (size_t i = 0, j = 0; length > 0;) {
+        if (target.length == 0) {
+            target = to[i++];
+            continue;
+        }
+        if (source.length == 0) {
+            source = from[j++];
+            continue;
+        }
+        const uint64_t part = std::min({target.length, source.length, length});
+        const Copied copied = copy_piece(peer, target, source, part);
+        if (copied != Copied::kAll)
+            return copied;
+        target.address += part;
+        target.length -= part;
+        source.address += part;
+        source.length -= part;
+        length -= part;
+    }
+    return Copied::kAll;
+}
+
+Copied gather(Peer &peer, uint8_t *to, std::span<const Piece> from, uint64_t length)
+{
+    if (from.size() == 1 && from[0].way == Way::kPointer) [[likely]] {
+        std::memcpy(to, reinterpret_cast<const void *>(from[0].address), length);
+        return Copied::kAll;
+    }
+    const Piece target = {reinterpret_cast<uintptr_t>(to), length, Way::kPointer};
+    return copy(peer, {&target, 1}, from, length);
+}
+
+void scatter(Process &process, std::span<const Piece> to, const uint8_t *from, uint64_t length)
+{
+    const Piece source = {reinterpret_cast<uintptr_t>(from), length, Way::kPointer};
+    copy(process.self, to, {&source, 1}, length);
+}
+
+Copied atomic(Peer &peer, const Piece &piece, ibv_wr_opcode opcode, uint64_t compare_add, uint64_t swap,
+              uint64_t &original)
+{
+    // Peers of this process do the same with two calls to the kernel, so the lock is needed for a pointer too.
+    common::Locked locked(peer.heap.header().atomics);
+    const Piece value = {reinterpret_cast<uintptr_t>(&original), sizeof original, Way::kPointer};
+    Copied copied = copy_piece(peer, value, piece, sizeof original);
+    if (copied != Copied::kAll)
+        return copied;
+    uint64_t next = swap;
+    if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+        next = original + compare_add;
+    else if (opcode == IBV_WR_ATOMIC_CMP_AND_SWP && original != compare_add)
+        return Copied::kAll;
+    if (piece.way == Way::kPointer) {
+        reinterpret_cast<std::atomic<uint64_t> *>(piece.address)->store(next, std::memory_order_release);
+        return Copied::kAll;
+    }
+    const Piece source = {reinterpret_cast<uintptr_t>(&next), sizeof next, Way::kPointer};
+    return copy_piece(peer, piece, source, sizeof next);
+}
+
+}  // namespace urxe::direct

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The helper thread, and the requests that wait for a time: it sleeps until one is due, a peer calls or a peer dies.
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "process.hh"
+#include "verbs/qp.hh"
+
+namespace urxe {
+namespace {
+
+constexpr uint64_t kNever = UINT64_MAX;
+
+}  // namespace
+
+int Process::start_helper()
+{
+    common::Locked locked(helper_lock_);
+    if (epoll_ >= 0)
+        return 0;
+    const int epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (epoll < 0)
+        return errno;
+    epoll_event woken = {.events = EPOLLIN, .data = {.fd = 0}};
+    woken.data.ptr = nullptr;
+    int error = epoll_ctl(epoll, EPOLL_CTL_ADD, wake_read_, &woken) == 0 ? 0 : errno;
+    if (error == 0) {
+        epoll_ = epoll;
+        // Signals are the program's.
+        sigset_t all, before;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        error = pthread_create(
+            &helper_, nullptr,
+            [](void *process) -> void * {
+                static_cast<Process *>(process)->help();
+                return nullptr;
+            },
+            this);
+        pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    }
+    if (error != 0) {
+        epoll_ = -1;
+        close(epoll);
+        return error;
+    }
+    pthread_setname_np(helper_, "urxe");
+    return 0;
+}
+
+void Process::stop_helper()
+{
+    if (epoll_ < 0)
+        return;
+    helper_stops_.store(true);
+    wake_helper();
+    pthread_join(helper_, nullptr);
+}
+
+void Process::wake_helper()
+{
+    const char byte = 0;
+    const int error = errno;
+    [[maybe_unused]] const ssize_t written = write(wake_write_, &byte, 1);
+    errno = error;
+}
+
+void Process::help()
+{
+    while (!helper_stops_.load()) {
+        disconnect_retired();
+        retry_waiting();
+        attend();
+        shared::ProcessHeader &header = this->header();
+        const uint64_t deadline = next_deadline();
+        helper_wakes_at_.store(deadline, std::memory_order_seq_cst);
+        header.helper_sleeps.store(1, std::memory_order_seq_cst);
+        int timeout = -1;
+        if (header.has_attention.load(std::memory_order_seq_cst) != 0 || next_deadline() < deadline)
+            timeout = 0;
+        else if (deadline != kNever) {
+            const uint64_t now = now_ns();
+            const uint64_t wait = deadline > now ? (deadline - now + 999'999) / 1'000'000 : 0;
+            timeout = wait > INT32_MAX ? INT32_MAX : static_cast<int>(wait);
+        }
+        epoll_event events[8];
+        const int count = epoll_wait(epoll_, events, 8, timeout);
+        header.helper_sleeps.store(0, std::memory_order_seq_cst);
+        helper_wakes_at_.store(0, std::memory_order_seq_cst);
+        for (int i = 0; i < count; ++i) {
+            if (auto *peer = static_cast<Peer *>(events[i].data.ptr); peer != nullptr) {
+                epoll_ctl(epoll_, EPOLL_CTL_DEL, peer->pidfd, nullptr);
+                peer_died(*peer);
+                continue;
+            }
+            char bytes[256];
+            while (read(wake_read_, bytes, sizeof bytes) == sizeof bytes) {
+            }
+        }
+    }
+}
+
+void Process::peer_died(Peer &peer)
+{
+    peer.is_dead.store(true);
+    common::Locked locked(lock);
+    for (uint32_t index = 1; index < shared::QpTable::kCapacity; ++index)
+        if (Qp **qp = qps.find(index); qp != nullptr && *qp != nullptr)
+            qp_lost_peer(**qp, peer);
+}
+
+void Process::add_waiting(Qp &qp)
+{
+    {
+        common::Locked locked(waiting_lock_);
+        if (!qp.is_waiting) {
+            qp.is_waiting = true;
+            qp.next_waiting = waiting_;
+            waiting_ = &qp;
+            num_waiting.fetch_add(1);
+        }
+    }
+    if (start_helper() == 0 && qp.retry_at < helper_wakes_at_.load(std::memory_order_seq_cst))
+        wake_helper();
+}
+
+void Process::remove_waiting(Qp &qp)
+{
+    common::Locked locked(waiting_lock_);
+    if (!qp.is_waiting)
+        return;
+    for (Qp **link = &waiting_; *link != nullptr; link = &(*link)->next_waiting)
+        if (*link == &qp) {
+            *link = qp.next_waiting;
+            qp.is_waiting = false;
+            num_waiting.fetch_sub(1);
+            return;
+        }
+}
+
+uint64_t Process::next_deadline()
+{
+    common::Locked locked(waiting_lock_);
+    uint64_t deadline = kNever;
+    for (const Qp *qp = waiting_; qp != nullptr; qp = qp->next_waiting)
+        if (qp->retry_at < deadline)
+            deadline = qp->retry_at;
+    return deadline;
+}
+
+void Process::retry_waiting()
+{
+    if (num_waiting.load(std::memory_order_relaxed) == 0)
+        return;
+    const uint64_t now = now_ns();
+    // Each that is due is taken out, so that none is tried twice.
+    for (;;) {
+        Qp *due = nullptr;
+        {
+            common::Locked locked(waiting_lock_);
+            for (Qp **link = &waiting_; *link != nullptr; link = &(*link)->next_waiting)
+                // Who holds the lock tries by itself. Held, the QP stays.
+                if ((*link)->retry_at <= now && (*link)->send_lock.try_lock()) {
+                    due = *link;
+                    *link = due->next_waiting;
+                    due->is_waiting = false;
+                    num_waiting.fetch_sub(1);
+                    break;
+                }
+        }
+        if (due == nullptr)
+            return;
+        qp_run(*due);
+        due->send_lock.unlock();
+    }
+}
+
+}  // namespace urxe

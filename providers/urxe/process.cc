@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The process as its peers see it: its slot and its heap; and who else works on its objects.
+#include "process.hh"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <utility>
+
+#include "common/memory.hh"
+#include "slot_address.hh"
+#include "verbs/qp.hh"
+#include "verbs/srq.hh"
+
+namespace urxe {
+namespace {
+
+pthread_mutex_t current_lock = PTHREAD_MUTEX_INITIALIZER;
+Process *current;
+
+/// What a peer reads to see whether it may read memory.
+const uint64_t probed = shared::kMagic;
+
+uint64_t inode_of(const char *path)
+{
+    struct stat stat;
+    return ::stat(path, &stat) == 0 ? stat.st_ino : 0;
+}
+
+}  // namespace
+
+uint64_t now_ns()
+{
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+socklen_t slot_address(uint32_t slot, sockaddr_un &address)
+{
+    address = {.sun_family = AF_UNIX, .sun_path = {}};
+    // The leading zero makes it a name that no file has, and that the network namespace keeps to itself.
+    const int length = std::snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "urxe/%u", slot);
+    return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<size_t>(length));
+}
+
+Access::Access(Peer &peer)
+{
+    shared::ProcessHeader &header = peer.heap.header();
+    const uint32_t thread = shared::thread_id();
+    for (uint32_t i = thread, round = 0;; ++i) {
+        slot_ = &header.access[i % shared::kAccessSlots];
+        uint32_t free = 0;
+        if (slot_->thread.compare_exchange_strong(free, thread, std::memory_order_acq_rel))
+            break;
+        if (i - thread < shared::kAccessSlots)
+            continue;
+        shared::wait_a_little(round++);
+        if (round % 1024 == 0 && free != 0 && shared::is_dead(free))
+            slot_->thread.compare_exchange_strong(free, 0);
+    }
+    slot_->round.fetch_add(1, std::memory_order_relaxed);
+    // What is looked up from here on is looked up after the slot is seen to be taken, or the owner waits for it.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+void Process::wait_for_accesses()
+{
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    for (shared::AccessSlot &slot : header().access) {
+        uint32_t thread = slot.thread.load(std::memory_order_acquire);
+        const uint32_t round = slot.round.load(std::memory_order_relaxed);
+        for (uint32_t i = 0; thread != 0 && slot.round.load(std::memory_order_relaxed) == round; ++i) {
+            shared::wait_a_little(i);
+            if (i % 1024 == 1023 && shared::is_dead(thread) && slot.thread.compare_exchange_strong(thread, 0))
+                break;
+            thread = slot.thread.load(std::memory_order_acquire);
+        }
+    }
+}
+
+int Process::claim_slot()
+{
+    listener_ = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (listener_ < 0)
+        return errno;
+    // 0 would give the QP numbers of management, the last the one of multicast.
+    constexpr uint32_t kUsable = shared::kProcessSlots - 2;
+    for (uint32_t i = 0; i < kUsable; ++i) {
+        self.slot = 1 + (pid_ + i) % kUsable;
+        sockaddr_un address;
+        const socklen_t length = slot_address(self.slot, address);
+        if (bind(listener_, reinterpret_cast<const sockaddr *>(&address), length) == 0)
+            return listen(listener_, SOMAXCONN) == 0 ? 0 : errno;
+        if (errno != EADDRINUSE)
+            return errno;
+    }
+    __verbs_log(nullptr, VERBS_LOG_WARN,
+                "urxe: %u processes of this network namespace use urxe, which is as many as can", kUsable);
+    return EUSERS;
+}
+
+int Process::create(Process &process)
+{
+    process.pid_ = static_cast<uint32_t>(getpid());
+    process.listener_ = process.wake_read_ = process.wake_write_ = process.epoll_ = -1;
+    process.lock.init();
+    process.peers_lock_.init();
+    process.helper_lock_.init();
+    process.self.lock.init();
+    process.self.process = &process;
+    process.self.is_self = true;
+    process.self.pid = process.pid_;
+    process.self.connection = process.self.pidfd = -1;
+    for (Peer::OpenPipe &pipe : process.self.pipes)
+        pipe.file = -1;
+    if (const int error = process.self.heap.create(); error != 0)
+        return error;
+    process.allocator.init(process.self.heap);
+    if (const int error = process.claim_slot(); error != 0)
+        return error;
+    int wake[2];
+    if (pipe2(wake, O_CLOEXEC | O_NONBLOCK) != 0)
+        return errno;
+    process.wake_read_ = wake[0];
+    process.wake_write_ = wake[1];
+    shared::ProcessHeader &header = process.header();
+    header.pid = process.pid_;
+    header.slot = process.self.slot;
+    header.user = geteuid();
+    header.pid_namespace = inode_of("/proc/self/ns/pid");
+    header.wake = pipe_end(process.wake_write_);
+    header.probe = reinterpret_cast<uintptr_t>(&probed);
+    return 0;
+}
+
+shared::PipeEnd pipe_end(int file)
+{
+    struct stat stat;
+    if (fstat(file, &stat) != 0)
+        return {};
+    return {.inode = stat.st_ino, .number = static_cast<uint32_t>(file), .unused = 0};
+}
+
+Process *Process::acquire()
+{
+    pthread_mutex_lock(&current_lock);
+    if (current != nullptr && current->pid_ != static_cast<uint32_t>(getpid())) {
+        // A child: what there is belongs to its parent.
+        shared::forget_thread_id();
+        current = nullptr;
+    }
+    int error = 0;
+    if (current == nullptr) {
+        common::Allocated<Process> made(static_cast<Process *>(std::calloc(1, sizeof(Process))));
+        error = made ? create(*made) : ENOMEM;
+        if (error == 0)
+            current = made.release();
+        else if (made)
+            made->destroy();
+    }
+    Process *process = current;
+    if (error == 0)
+        ++process->users_;
+    pthread_mutex_unlock(&current_lock);
+    return error == 0 ? process : common::null_with(error);
+}
+
+void Process::release()
+{
+    pthread_mutex_lock(&current_lock);
+    const bool is_last = --users_ == 0;
+    if (is_last && current == this)
+        current = nullptr;
+    pthread_mutex_unlock(&current_lock);
+    // A child that closes what it inherited has no helper thread, and must not take the parent's slot away.
+    if (!is_last || pid_ != static_cast<uint32_t>(getpid()))
+        return;
+    stop_helper();
+    destroy();
+    std::free(this);
+}
+
+void Process::destroy()
+{
+    if (self.heap.is_open())
+        header().is_closed.store(1);
+    disconnect_retired();
+    for (std::atomic<Peer *> &peer : peers_)
+        if (Peer *left = peer.load(); left != nullptr)
+            disconnect(left);
+    for (const int file : {listener_, wake_read_, wake_write_, epoll_})
+        if (file >= 0)
+            close(file);
+    allocator.destroy();
+    self.heap.close();
+    self.lock.destroy();
+    peers_lock_.destroy();
+    helper_lock_.destroy();
+    lock.destroy();
+    for (IndexPool *pool : {&mr_indices, &qp_indices, &cq_indices, &srq_indices})
+        pool->destroy();
+    regions.destroy();
+    qps.destroy();
+    cqs.destroy();
+    srqs.destroy();
+}
+
+void Process::call_attention(Peer &peer, uint32_t index)
+{
+    shared::ProcessHeader &header = peer.heap.header();
+    header.attention[index / 64].fetch_or(uint64_t{1} << index % 64, std::memory_order_release);
+    header.has_attention.store(1, std::memory_order_seq_cst);
+    if (!peer.is_self && header.helper_sleeps.load(std::memory_order_seq_cst) != 0)
+        write_byte(peer, header.wake);
+}
+
+void Process::attend_all()
+{
+    common::Locked locked(lock);
+    shared::ProcessHeader &header = this->header();
+    header.has_attention.store(0, std::memory_order_seq_cst);
+    for (uint32_t word = 0; word < std::size(header.attention); ++word) {
+        if (header.attention[word].load(std::memory_order_relaxed) == 0)
+            continue;
+        for (uint64_t bits = header.attention[word].exchange(0, std::memory_order_acquire); bits != 0;
+             bits &= bits - 1) {
+            const uint32_t index = word * 64 + static_cast<uint32_t>(__builtin_ctzll(bits));
+            if (index < shared::QpTable::kCapacity) {
+                if (Qp **qp = qps.find(index); qp != nullptr && *qp != nullptr)
+                    qp_attend(**qp);
+            } else if (Srq **srq = srqs.find(index - shared::QpTable::kCapacity);
+                       srq != nullptr && *srq != nullptr) {
+                srq_attend(**srq);
+            }
+        }
+    }
+}
+
+}  // namespace urxe

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What all open devices of a process have in common: the heap that its peers map, its tables of objects, its peers, and the
+// thread that helps where no thread of the program is at hand.
+#pragma once
+
+#include <infiniband/verbs_provider.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "common/lock.hh"
+#include "private_table.hh"
+#include "shared/heap.hh"
+#include "shared/layout.hh"
+
+namespace urxe {
+
+struct Qp;
+struct Cq;
+struct Srq;
+class Process;
+
+/// A process whose objects this one works on: itself, or another of the same user on the same host.
+struct Peer {
+    Process *process;  ///< of itself; null for another
+    shared::Heap heap;
+    uint32_t pid;
+    uint32_t slot;
+    bool is_self;
+    std::atomic<bool> is_dead;
+    std::atomic<bool> refuses_copies;  ///< process_vm_* is not allowed
+    std::atomic<uint32_t> references;
+    int connection;  ///< to its listening socket; hangs up when it dies
+    int pidfd;
+    common::Mutex lock;  ///< of the members below
+    struct OpenPipe {
+        uint64_t inode;
+        int file;
+    };
+    static constexpr uint32_t kPipes = 16;
+    OpenPipe pipes[kPipes];  ///< of the peer, opened here too; those used last
+    uint32_t next_pipe;
+    Peer *next_retired;
+};
+
+/// A thread that works on a peer's objects, from construction to destruction. While it does, what the peer wants to take
+/// away stays.
+class Access {
+public:
+    explicit Access(Peer &peer);
+    Access(const Access &) = delete;
+    Access &operator=(const Access &) = delete;
+    ~Access() { slot_->thread.store(0, std::memory_order_release); }
+
+private:
+    shared::AccessSlot *slot_;
+};
+
+class Process {
+public:
+    /// The process's own, made by the first who asks; null with errno. Each acquire() needs one release().
+    static Process *acquire();
+    void release();
+
+    Peer self;
+    shared::Allocator allocator;  ///< guarded by lock
+    common::Mutex lock;           ///< of making and unmaking objects
+
+    // Own objects, by their index in the shared tables.
+    IndexPool mr_indices, qp_indices, cq_indices, srq_indices;
+    /// What the owner goes by: regions in `self.heap` are for peers.
+    PrivateTable<shared::MrEntry, 10, 14> regions;
+    PrivateTable<Qp *, 6, 8> qps;
+    PrivateTable<Cq *, 6, 10> cqs;
+    PrivateTable<Srq *, 6, 10> srqs;
+    std::atomic<uint32_t> next_pd;
+    std::atomic<uint32_t> next_key;  ///< the low byte of the next memory key
+
+    shared::ProcessHeader &header() { return self.heap.header(); }
+    uint32_t qp_num(uint32_t index) const { return self.slot << shared::kQpIndexBits | index; }
+
+    /// Makes the shared entry at an index be there. 0 or ENOMEM. Under `lock`.
+    template <class Table>
+    int make_entry(Table &table, uint32_t index)
+    {
+        std::atomic<shared::Offset> &chunk = table.chunks[index >> Table::kChunkBits];
+        if (chunk.load(std::memory_order_relaxed) != 0)
+            return 0;
+        const shared::Offset made =
+            allocator.allocate(sizeof(typename Table::Entry) * Table::kEntriesPerChunk);
+        chunk.store(made, std::memory_order_release);
+        return made == 0 ? ENOMEM : 0;
+    }
+
+    /// Waits until everybody who works on this process's objects now has stopped. Call it after marking as gone what is to
+    /// be taken away, and outside of any Access.
+    void wait_for_accesses();
+
+    /// The peer that has the QP numbers of a slot, with one more reference; null where there is none on this host that this
+    /// process can reach (release_peer() gives it back).
+    Peer *find_peer(uint32_t slot);
+    void release_peer(Peer *peer);
+
+    /// Asks for a look at a QP or SRQ of a peer (an SRQ's index counts from QpTable::kCapacity).
+    void call_attention(Peer &peer, uint32_t index);
+    /// Looks at what peers and other threads asked for. Cheap when there is nothing.
+    void attend()
+    {
+        if (header().has_attention.load(std::memory_order_acquire) != 0) [[unlikely]]
+            attend_all();
+    }
+
+    /// Writes a byte to a pipe of the peer. False where it cannot be reached.
+    bool write_byte(Peer &peer, const shared::PipeEnd &end);
+
+    /// Moves the QPs that are connected to a peer that died to the error state.
+    void peer_died(Peer &peer);
+
+    /// QPs with requests that wait for a time to come or for their peer. They are tried again by whoever polls a CQ, and by
+    /// the helper thread.
+    std::atomic<uint32_t> num_waiting;
+    void add_waiting(Qp &qp);     ///< with the QP's send lock held
+    void remove_waiting(Qp &qp);  ///< likewise
+    void retry_waiting();
+
+    /// Starts the helper thread if it does not run. 0 or a positive errno value.
+    int start_helper();
+
+private:
+    static int create(Process &process);
+    int claim_slot();
+    void destroy();
+    void attend_all();
+    void help();
+    void stop_helper();
+    void wake_helper();
+    Peer *connect(uint32_t slot);
+    void retire(Peer *peer);
+    void disconnect_retired();
+    void disconnect(Peer *peer);
+    uint64_t next_deadline();
+
+    uint32_t users_;
+    uint32_t pid_;
+    int listener_;
+    int wake_read_, wake_write_;
+    int epoll_;  ///< what the helper waits for; -1: it does not run
+    common::Mutex helper_lock_;
+    std::atomic<bool> helper_stops_;
+    std::atomic<uint64_t> helper_wakes_at_;  ///< by itself; 0: it is awake
+    pthread_t helper_;
+    std::atomic<Peer *> peers_[shared::kProcessSlots];
+    common::Mutex peers_lock_;
+    Peer *retired_;  ///< that nobody uses any more, and that the helper may still have an event of
+    common::SpinLock waiting_lock_;
+    Qp *waiting_;
+};
+
+/// How peers find a pipe of this process by the number of one of its ends.
+shared::PipeEnd pipe_end(int file);
+
+/// The monotonic clock, in nanoseconds.
+uint64_t now_ns();
+
+}  // namespace urxe

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What processes on one host share: the part of a process's objects that its peers read and write by themselves.
+//
+// Each process that has a device open owns one heap (heap.hh) that other processes of the same user map. A request is
+// carried out by whoever posts it: the poster takes a receive from the target's queue, copies the data into the target's
+// memory, and puts the completion into the target's queue. The target need not run for that.
+//
+// Whoever maps a heap can write to it, so nothing in it is trusted: the owner keeps its own copy of whatever decides about
+// memory or about what the program sees (requests and their wr_id, sizes, which receives are outstanding), and checks what
+// it finds here against it; a peer checks every offset and index before it follows it.
+//
+// There are no pointers in here: objects are known by their index in a table, blocks by their offset in the heap. All
+// sizes and offsets are in bytes.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "shared/lock.hh"
+
+namespace urxe::shared {
+
+constexpr size_t kCacheLine = 64;
+
+/// A place in a heap; 0 is the header, and means "none" for every other block.
+using Offset = uint64_t;
+
+/// A table that grows by chunks, which never move or go away while the heap exists. Index 0 is not used.
+template <class T, uint32_t ChunkBits, uint32_t DirectoryBits>
+struct Table {
+    using Entry = T;
+    static constexpr uint32_t kChunkBits = ChunkBits;
+    static constexpr uint32_t kEntriesPerChunk = 1U << ChunkBits;
+    static constexpr uint32_t kChunks = 1U << DirectoryBits;
+    static constexpr uint32_t kCapacity = kEntriesPerChunk * kChunks;
+
+    std::atomic<Offset> chunks[kChunks];
+};
+
+/// What a memory key stands for.
+enum class MrKind : uint32_t {
+    kMemory,  ///< memory of the owner; a peer reaches it with process_vm_*
+    kBuffer,  ///< memory in a file that a peer can map: `buffer` names it
+    kNull,    ///< writes vanish and reads give zeroes
+    kWindow,  ///< a memory window, within the region that `region` names
+};
+
+/// A memory region or a bound memory window, by its key: bits 31 to 8 are the index in the table, bits 7 to 0 the rest.
+struct alignas(kCacheLine) MrEntry {
+    /// The key under which it can be reached now; 0: it cannot. Written by the owner alone, with release, after all else.
+    std::atomic<uint32_t> key;
+    MrKind kind;
+    uint32_t pd;
+    uint32_t access;  ///< ibv_access_flags
+    uint64_t iova;    ///< where requests see its first byte
+    uint64_t length;
+    uint64_t address;  ///< where the owner has its first byte; kBuffer: its offset in the buffer's file
+    uint32_t buffer;   ///< kBuffer: index in the owner's table of buffers
+    uint32_t region;   ///< kWindow: key of the region
+    uint32_t qp_num;   ///< kWindow: a type 2 window is for requests of this QP; 0: for all
+    uint32_t is_paged_on_demand;  ///< its pages may be missing: never touched but through the kernel
+};
+static_assert(sizeof(MrEntry) == 64);
+
+/// Memory in a file of its own that peers map.
+struct BufferEntry {
+    std::atomic<uint32_t> generation;  ///< grows with each buffer that has this index; odd: there is one now
+    uint32_t fd;                       ///< the file's number in the owner
+    uint64_t size;
+};
+static_assert(sizeof(BufferEntry) == 16);
+
+/// A scatter entry of a posted receive.
+struct Segment {
+    uint64_t address;
+    uint32_t length;
+    uint32_t lkey;
+};
+static_assert(sizeof(Segment) == sizeof(ibv_sge));
+
+/// A posted receive; `segments` follow it.
+struct Receive {
+    uint32_t num_segments;
+    uint32_t length;  ///< sum of the segments'
+    uint64_t unused;
+    Segment segments[];
+};
+static_assert(sizeof(Receive) == 16);
+
+/// Posted receives of a QP or an SRQ. A receive is put into a slot; slots are taken in the order in which they were posted.
+struct alignas(kCacheLine) ReceiveQueue {
+    Offset receives;  ///< slots, `stride` bytes each
+    Offset
+        order;  ///< of an SRQ: ring of the numbers of posted slots, uint32_t each. 0: slot n is at n & mask
+    uint32_t mask;  ///< slots - 1, a power of two less one
+    uint32_t stride;
+    uint32_t max_segments;
+    uint32_t pd;
+    std::atomic<uint32_t> limit;  ///< of an SRQ: attention is wanted once fewer are left; 0: not wanted
+
+    alignas(
+        kCacheLine) std::atomic<uint32_t> posted;  ///< receives so far; written by the owner, with release
+    alignas(kCacheLine) Lock lock;                 ///< of those who take receives
+    std::atomic<uint32_t> taken;                   ///< receives so far
+};
+static_assert(sizeof(ReceiveQueue) == 192);
+
+/// How far a QP is, as ibv_qp_state; with what its peers must know.
+struct alignas(kCacheLine) QpEntry {
+    std::atomic<uint32_t> qp_num;      ///< 0: there is none
+    std::atomic<uint32_t> generation;  ///< grows with each QP that has this number
+    std::atomic<uint32_t> state;       ///< ibv_qp_state; a peer only ever sets IBV_QPS_ERR
+    uint32_t type;                     ///< ibv_qp_type
+    uint32_t access;                   ///< ibv_access_flags that requests of the peer may use
+    uint32_t pd;
+    uint32_t dest_qp_num;
+    uint32_t qkey;
+    uint32_t recv_cq;
+    uint32_t srq;  ///< 0: receives are in `receives`
+    uint32_t xrcd;
+    uint32_t mtu;            ///< bytes; a datagram is no longer
+    uint32_t min_rnr_timer;  ///< its code
+    /// What the owner must look at, bits of Attention; a peer sets bits and then the QP's in ProcessHeader::attention.
+    std::atomic<uint32_t> attention;
+    uint64_t unused;
+    ibv_gid local_gid;  ///< of the connection
+    ibv_gid remote_gid;
+    std::atomic<uint32_t> is_established;  ///< a request has arrived since it went to RTR
+    uint32_t unused_too[7];
+    ReceiveQueue receives;
+};
+static_assert(sizeof(QpEntry) == 320);
+
+/// Why the owner of a QP or SRQ must look at it.
+enum Attention : uint32_t {
+    kAttentionError = 1,         ///< a responder put it in the error state: flush, and tell
+    kAttentionAccessError = 2,   ///< because of a violation of access rights (IBV_EVENT_QP_ACCESS_ERR)
+    kAttentionRequestError = 4,  ///< because of an invalid request (IBV_EVENT_QP_REQ_ERR)
+    kAttentionFatal = 8,         ///< because its completion queue is full (IBV_EVENT_QP_FATAL)
+    kAttentionEstablished = 16,  ///< the first request arrived in RTR (IBV_EVENT_COMM_EST)
+    kAttentionLimit = 32,        ///< of an SRQ: fewer receives than the limit are left
+};
+
+struct alignas(kCacheLine) SrqEntry {
+    std::atomic<uint32_t> generation;  ///< odd: there is one now
+    std::atomic<uint32_t> attention;
+    uint32_t xrcd, cq;  ///< of an XRC SRQ
+    uint32_t unused[12];
+    ReceiveQueue receives;
+};
+static_assert(sizeof(SrqEntry) == 256);
+
+/// The most bytes that travel in a completion, and are put into the receive's memory when the owner polls it.
+constexpr uint32_t kMaxInline = 192;
+
+/// A completion in its ring.
+struct alignas(kCacheLine) Completion {
+    /// The number of the completion in its queue, from 1; written last, with release. Anything else: not yet there.
+    std::atomic<uint32_t> sequence;
+    uint32_t qp;  ///< index in the table of QPs
+    uint32_t qp_generation;
+    uint32_t request;  ///< of a send: its number in the send queue. Of a receive: its slot
+    uint32_t srq;      ///< of a receive: 0, or whose slot it is
+    uint32_t byte_len;
+    uint32_t imm_data;  ///< in network order; or the invalidated key
+    uint32_t src_qp;
+    uint64_t timestamp;  ///< of CLOCK_MONOTONIC, nanoseconds; 0: nobody asked
+    uint32_t wc_flags;   ///< ibv_wc_flags
+    uint8_t status;      ///< ibv_wc_status
+    uint8_t opcode;      ///< of a receive: IBV_WC_RECV or _RDMA_WITH_IMM less IBV_WC_RECV
+    uint8_t kind;        ///< CompletionKind
+    uint8_t inline_len;  ///< bytes of `data` that are still to be copied into the receive's memory
+    uint8_t sl;
+    uint8_t unused[7];
+    alignas(kCacheLine) uint8_t data[kMaxInline];
+};
+static_assert(sizeof(Completion) == 256);
+
+enum CompletionKind : uint8_t { kSendCompletion, kReceiveCompletion };
+
+/// An end of a pipe of the owner that its peers write to.
+struct PipeEnd {
+    uint64_t inode;   ///< 0: there is no pipe
+    uint32_t number;  ///< in the owner
+    uint32_t unused;
+};
+static_assert(sizeof(PipeEnd) == 16);
+
+/// What a completion queue waits for before it makes an event.
+enum class Armed : uint32_t { kNo, kSolicited, kAny };
+
+struct alignas(kCacheLine) CqEntry {
+    std::atomic<uint32_t> generation;  ///< odd: there is one now
+    uint32_t mask;                     ///< slots of the ring - 1, a power of two less one
+    uint32_t limit;                    ///< completions that it may hold
+    uint32_t wants_timestamps;
+    Offset ring;
+    PipeEnd channel;  ///< gets a byte per event
+    uint32_t unused[6];
+
+    alignas(kCacheLine) Lock lock;  ///< of those who put completions in
+    std::atomic<uint32_t> produced;
+    std::atomic<uint32_t> overrun;  ///< not 0: it has lost a completion
+
+    alignas(kCacheLine) std::atomic<uint32_t> consumed;  ///< written by the owner
+
+    alignas(kCacheLine) std::atomic<Armed> armed;
+    std::atomic<uint32_t> events;  ///< that were made and not yet taken
+};
+static_assert(sizeof(CqEntry) == 256);
+
+/// Somebody who works on this process's objects right now. What the owner takes away (a region, a QP's connection), it
+/// first marks as gone and then waits until each slot has been free or taken anew.
+struct alignas(kCacheLine) AccessSlot {
+    std::atomic<uint32_t> thread;  ///< its thread id; 0: free
+    std::atomic<uint32_t> round;   ///< grows with each time that the slot is taken
+    uint32_t unused[14];
+};
+constexpr uint32_t kAccessSlots = 64;
+
+constexpr uint64_t kMagic = 0x3130'6578'7275'0001;  ///< changes with each change of this file
+
+/// The least significant bits of a QP number that are the QP's index in its process; those above are the process's slot.
+constexpr uint32_t kQpIndexBits = 14;
+constexpr uint32_t kProcessSlots = 1U << (24 - kQpIndexBits);
+
+using MrTable = Table<MrEntry, 10, 14>;
+using QpTable = Table<QpEntry, 6, 8>;
+using CqTable = Table<CqEntry, 6, 10>;
+using SrqTable = Table<SrqEntry, 6, 10>;
+using BufferTable = Table<BufferEntry, 8, 8>;
+static_assert(MrTable::kCapacity == 1U << 24 && QpTable::kCapacity == 1U << kQpIndexBits);
+
+/// The first block of a heap.
+struct alignas(kCacheLine) ProcessHeader {
+    uint64_t magic;
+    uint32_t pid;                     ///< in its PID namespace
+    uint32_t slot;                    ///< of its QP numbers
+    uint64_t pid_namespace;           ///< inode number
+    std::atomic<uint32_t> is_closed;  ///< the process uses no device any more
+    uint32_t user;                    ///< effective user id
+    PipeEnd wake;                     ///< wakes the helper thread
+    uint64_t probe;                   ///< address, in the owner, of a uint64_t that is kMagic
+
+    alignas(kCacheLine) Lock atomics;  ///< held across an atomic operation on memory of kind kMemory
+    alignas(kCacheLine) std::atomic<uint32_t> has_attention;  ///< not 0: bits are set in `attention`
+    std::atomic<uint32_t> helper_sleeps;  ///< 0: it looks by itself, and need not be woken
+    /// QPs, and behind them SRQs, by index: those whose `attention` is not 0.
+    alignas(kCacheLine) std::atomic<uint64_t> attention[(QpTable::kCapacity + SrqTable::kCapacity) / 64];
+
+    AccessSlot access[kAccessSlots];
+
+    MrTable regions;
+    QpTable qps;
+    CqTable cqs;
+    SrqTable srqs;
+    BufferTable buffers;
+};
+
+}  // namespace urxe::shared

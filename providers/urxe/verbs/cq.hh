@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Completion queues and the channels that tell of them.
+#pragma once
+
+#include <infiniband/driver.h>
+
+#include <cstdint>
+
+#include "process.hh"
+#include "verbs/event.hh"
+
+namespace urxe {
+
+struct CompChannel {
+    ibv_comp_channel channel;  // must be first
+    int write_end;
+    common::Mutex lock;
+    Cq *cqs;  ///< that it tells of, by Cq::next_of_channel; the first is the one whose turn is next
+};
+
+struct Cq {
+    verbs_cq verbs;  // must be first
+    Process *process;
+    shared::CqEntry *shared;
+    uint32_t index;
+    uint32_t created_flags;
+
+    shared::Lock lock;  ///< of those who poll
+    const shared::Completion *ring;
+    uint32_t mask;
+    uint32_t consumed;
+    EventSource events;
+
+    // Between ibv_start_poll and ibv_end_poll.
+    ibv_wc current;
+    uint64_t timestamp;
+
+    CompChannel *channel;
+    Cq *next_of_channel;
+    uint32_t num_events;  ///< that the program has been given
+    uint32_t users;       ///< QPs and others; under process->lock
+};
+
+inline Cq &to_cq(ibv_cq *cq)
+{
+    return *reinterpret_cast<Cq *>(cq);
+}
+
+int comp_channel_create(ibv_context *context, ibv_comp_channel **channel);
+int comp_channel_destroy(ibv_comp_channel *channel);
+/// Takes one event; blocks while there is none, unless the program has set O_NONBLOCK. A positive errno value on failure.
+int comp_channel_get_event(ibv_comp_channel *channel, ibv_cq **cq);
+
+ibv_cq *cq_create(ibv_context *context, int cqe, ibv_comp_channel *channel, int comp_vector);
+ibv_cq_ex *cq_create_ex(ibv_context *context, ibv_cq_init_attr_ex *attr);
+int cq_resize(ibv_cq *cq, int cqe);
+int cq_modify(ibv_cq *cq, ibv_modify_cq_attr *attr);
+int cq_destroy(ibv_cq *cq);
+int cq_poll(ibv_cq *cq, int count, ibv_wc *wc);
+int cq_req_notify(ibv_cq *cq, int solicited_only);
+
+/// Takes the next completion of the queue, with Cq::lock held. False: there is none.
+bool cq_take(Cq &cq, ibv_wc &wc);
+/// Tells the program that the queue lost a completion.
+void cq_overrun(Cq &cq);
+/// What polls do besides: look at what others left to be done.
+void cq_poll_idle(Cq &cq);
+void cq_ex_init(Cq &cq);
+
+/// Calls seen(completion) for each that waits to be polled. Nobody polls or puts any in meanwhile.
+template <class Seen>
+void cq_for_each(Cq &cq, Seen seen)
+{
+    common::Locked polls(cq.lock);
+    common::Locked pushes(cq.shared->lock);
+    for (uint32_t number = cq.consumed;; ++number) {
+        const shared::Completion &completion = cq.ring[number & cq.mask];
+        if (number - cq.consumed > cq.mask ||
+            completion.sequence.load(std::memory_order_acquire) != number + 1)
+            return;
+        seen(completion);
+    }
+}
+
+}  // namespace urxe

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Asynchronous events.
+#include "verbs/event.hh"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cerrno>
+
+#include "context.hh"
+
+namespace urxe {
+
+int EventQueue::init()
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return errno;
+    read_end_ = ends[0];
+    write_end_ = ends[1];
+    fcntl(write_end_, F_SETFL, O_NONBLOCK);
+    lock_.init();
+    return 0;
+}
+
+void EventQueue::destroy()
+{
+    close(write_end_);
+    lock_.destroy();
+}
+
+void EventQueue::raise(EventSource &source, ibv_event_type type)
+{
+    common::Locked locked(lock_);
+    const uint64_t bit = uint64_t{1} << type;
+    if ((source.pending & bit) != 0)
+        return;
+    source.pending |= bit;
+    if (!source.is_queued) {
+        EventSource **end = &first_;
+        while (*end != nullptr)
+            end = &(*end)->next;
+        *end = &source;
+        source.next = nullptr;
+        source.is_queued = true;
+    }
+    const char byte = 0;
+    const int error = errno;
+    [[maybe_unused]] const ssize_t written = write(write_end_, &byte, 1);
+    errno = error;
+}
+
+void EventQueue::forget(EventSource &source)
+{
+    common::Locked locked(lock_);
+    for (EventSource **link = &first_; *link != nullptr; link = &(*link)->next)
+        if (*link == &source) {
+            *link = source.next;
+            break;
+        }
+    source.is_queued = false;
+    source.pending = 0;
+}
+
+int EventQueue::take(ibv_async_event &event)
+{
+    for (;;) {
+        char byte;
+        const ssize_t count = read(read_end_, &byte, 1);
+        if (count != 1)
+            return count < 0 ? errno : EPIPE;
+        common::Locked locked(lock_);
+        EventSource *source = first_;
+        if (source == nullptr)
+            continue;  // It was taken back.
+        const int type = std::countr_zero(source->pending);
+        source->pending &= source->pending - 1;
+        if (source->pending == 0) {
+            first_ = source->next;
+            source->is_queued = false;
+        }
+        ++source->given;
+        event = source->event;
+        event.event_type = static_cast<ibv_event_type>(type);
+        return 0;
+    }
+}
+
+int event_get(ibv_context *context, ibv_async_event *event)
+{
+    return to_context(context)->events.take(*event);
+}
+
+}  // namespace urxe

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Memory regions: their keys, and what of the address space they may cover.
+#include "verbs/mr.hh"
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "common/memory.hh"
+#include "context.hh"
+#include "verbs/address_space.hh"
+#include "verbs/pd.hh"
+
+namespace urxe {
+namespace {
+
+using shared::MrEntry;
+using shared::MrKind;
+
+constexpr unsigned kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+                             IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED |
+                             IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB | IBV_ACCESS_FLUSH_GLOBAL |
+                             IBV_ACCESS_OPTIONAL_RANGE;
+
+/// 0, or the errno value with which the rights are refused.
+int check_access(unsigned access)
+{
+    if ((access & ~kAccess) != 0)
+        return EOPNOTSUPP;
+    // Who may write from afar must be able to here (IBTA 11.2.8.2).
+    const bool writes = (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) != 0;
+    return writes && (access & IBV_ACCESS_LOCAL_WRITE) == 0 ? EINVAL : 0;
+}
+
+void describe(MrEntry &entry, MrKind kind, const ibv_pd &pd, uintptr_t address, uint64_t length,
+              uint64_t iova, unsigned access)
+{
+    entry.kind = kind;
+    entry.pd = to_pd(const_cast<ibv_pd *>(&pd)).number;
+    entry.access = access;
+    entry.iova = iova;
+    entry.length = length;
+    entry.address = address;
+    entry.buffer = entry.region = entry.qp_num = 0;
+    entry.is_paged_on_demand = (access & IBV_ACCESS_ON_DEMAND) != 0 ? 1 : 0;
+}
+
+/// Makes what `own` says known to peers, under its key.
+void publish(MrEntry &own, MrEntry &seen, uint32_t key)
+{
+    seen.kind = own.kind;
+    seen.pd = own.pd;
+    seen.access = own.access;
+    seen.iova = own.iova;
+    seen.length = own.length;
+    seen.address = own.address;
+    seen.buffer = own.buffer;
+    seen.region = own.region;
+    seen.qp_num = own.qp_num;
+    seen.is_paged_on_demand = own.is_paged_on_demand;
+    own.key.store(key, std::memory_order_release);
+    seen.key.store(key, std::memory_order_release);
+}
+
+/// Takes the key away and waits until nobody uses it any more.
+void withdraw(Process &process, uint32_t index)
+{
+    process.regions.find(index)->key.store(0, std::memory_order_release);
+    process.self.heap.entry(process.header().regions, index)->key.store(0, std::memory_order_release);
+    process.wait_for_accesses();
+}
+
+ibv_mr *make(ibv_pd *pd, MrKind kind, void *address, uint64_t length, uint64_t iova, unsigned access)
+{
+    Process &process = process_of(*pd->context);
+    common::Allocated<Mr> mr = common::allocate<Mr>();
+    if (!mr)
+        return nullptr;
+    common::Locked locked(process.lock);
+    const uint32_t index = process.mr_indices.take(shared::MrTable::kCapacity);
+    if (index == 0 || process.make_entry(process.header().regions, index) != 0 ||
+        process.regions.make(index) == nullptr) {
+        if (index != 0)
+            process.mr_indices.give(index);
+        return common::null_with(ENOMEM);
+    }
+    MrEntry &own = *process.regions.find(index);
+    describe(own, kind, *pd, reinterpret_cast<uintptr_t>(address), length, iova, access);
+    Mr &made = *mr;
+    made.index = index;
+    const uint32_t key = index << 8 | process.next_key.fetch_add(1) % 256;
+    publish(own, *process.self.heap.entry(process.header().regions, index), key);
+    made.verbs.ibv_mr.lkey = made.verbs.ibv_mr.rkey = key;
+    made.verbs.ibv_mr.handle = index;
+    to_pd(pd).users.fetch_add(1);
+    return &mr.release()->verbs.ibv_mr;
+}
+
+}  // namespace
+
+ibv_mr *mr_register(ibv_pd *pd, void *address, size_t length, uint64_t iova, int access_flags)
+{
+    const auto access = static_cast<unsigned>(access_flags);
+    if (const int error = check_access(access); error != 0)
+        return common::null_with(error);
+    const auto start = reinterpret_cast<uintptr_t>(address);
+    if ((access & IBV_ACCESS_ON_DEMAND) == 0) {
+        if (const int error = bring_in(start, length, (access & IBV_ACCESS_LOCAL_WRITE) != 0); error != 0)
+            return common::null_with(error);
+    } else if (start + length < start && length != SIZE_MAX) {
+        return common::null_with(EINVAL);
+    }
+    return make(pd, MrKind::kMemory, address, length, (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : iova,
+                access);
+}
+
+ibv_mr *mr_alloc_null(ibv_pd *pd)
+{
+    return make(pd, MrKind::kNull, nullptr, UINT64_MAX, 0, IBV_ACCESS_LOCAL_WRITE);
+}
+
+int mr_reregister(verbs_mr *verbs, int flags, ibv_pd *pd, void *address, size_t length, int access_flags)
+{
+    auto &mr = *reinterpret_cast<Mr *>(verbs);
+    ibv_mr &ibmr = mr.verbs.ibv_mr;
+    Process &process = process_of(*ibmr.context);
+    const MrEntry &before = *process.regions.find(mr.index);
+    const bool has_memory = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
+    const auto access =
+        (flags & IBV_REREG_MR_CHANGE_ACCESS) != 0 ? static_cast<unsigned>(access_flags) : before.access;
+    const auto start = has_memory ? reinterpret_cast<uintptr_t>(address) : before.address;
+    const uint64_t size = has_memory ? length : before.length;
+    if (const int error = check_access(access); error != 0)
+        return error;
+    if ((access & IBV_ACCESS_ON_DEMAND) == 0)
+        if (const int error = bring_in(start, size, (access & IBV_ACCESS_LOCAL_WRITE) != 0); error != 0)
+            return error;
+    common::Locked locked(process.lock);
+    withdraw(process, mr.index);
+    MrEntry &own = *process.regions.find(mr.index);
+    const uint64_t iova = !has_memory ? own.iova : (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : start;
+    ibv_pd *const domain = (flags & IBV_REREG_MR_CHANGE_PD) != 0 ? pd : ibmr.pd;
+    describe(own, own.kind, *domain, start, size, iova, access);
+    // Whoever has the old key has no business with what the region is now.
+    const uint32_t key = mr.index << 8 | ((ibmr.lkey + 1) & 0xff);
+    publish(own, *process.self.heap.entry(process.header().regions, mr.index), key);
+    ibmr.lkey = ibmr.rkey = key;
+    to_pd(ibmr.pd).users.fetch_sub(1);
+    to_pd(domain).users.fetch_add(1);
+    return 0;
+}
+
+int mr_deregister(verbs_mr *verbs)
+{
+    auto *mr = reinterpret_cast<Mr *>(verbs);
+    Process &process = process_of(*mr->verbs.ibv_mr.context);
+    withdraw(process, mr->index);
+    {
+        common::Locked locked(process.lock);
+        process.mr_indices.give(mr->index);
+    }
+    to_pd(mr->verbs.ibv_mr.pd).users.fetch_sub(1);
+    std::free(mr);
+    return 0;
+}
+
+}  // namespace urxe

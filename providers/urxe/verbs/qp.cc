@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Queue pairs: creating, changing, asking and destroying them.
+#include "verbs/qp.hh"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "common/memory.hh"
+#include "common/qp.hh"
+#include "context.hh"
+#include "direct/completion.hh"
+#include "direct/memory.hh"
+#include "verbs/path.hh"
+#include "verbs/pd.hh"
+#include "verbs/qp_state.hh"
+#include "wire/codes.hh"
+
+namespace urxe {
+namespace {
+
+constexpr uint64_t kSendOps = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
+                              IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ |
+                              IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
+                              IBV_QP_EX_WITH_ATOMIC_WRITE | IBV_QP_EX_WITH_FLUSH;
+constexpr uint64_t kDatagramSendOps = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
+constexpr uint64_t kUnreliableSendOps =
+    kDatagramSendOps | IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
+
+/// What the extended verbs can post to a QP of that type; 0: there are none.
+uint64_t send_ops_of(ibv_qp_type type)
+{
+    switch (type) {
+        case IBV_QPT_RC:
+            return kSendOps;
+        case IBV_QPT_UC:
+            return kUnreliableSendOps;
+        case IBV_QPT_UD:
+            return kDatagramSendOps;
+        default:
+            return 0;
+    }
+}
+
+int check_cap(const ibv_qp_init_attr_ex &attr)
+{
+    const ibv_qp_cap &cap = attr.cap;
+    if (cap.max_send_wr > kMaxWr || cap.max_recv_wr > kMaxWr || cap.max_send_sge > direct::kMaxSegments ||
+        cap.max_recv_sge > direct::kMaxSegments || cap.max_inline_data > kMaxInlineData)
+        return EINVAL;
+    return attr.send_cq == nullptr || attr.recv_cq == nullptr ? EINVAL : 0;
+}
+
+/// The ring of requests. 0 or ENOMEM.
+int make_send_queue(Qp &qp, ibv_qp_cap &cap)
+{
+    const size_t room = std::max<size_t>(cap.max_send_sge * sizeof(shared::Segment), cap.max_inline_data);
+    const size_t size = (sizeof(Request) + room + 63) / 64 * 64;
+    const uint32_t places = std::bit_ceil(std::max(cap.max_send_wr, 1U));
+    qp.requests = static_cast<char *>(std::aligned_alloc(64, size * places));
+    if (qp.requests == nullptr)
+        return ENOMEM;
+    std::memset(static_cast<void *>(qp.requests), 0, size * places);
+    qp.request_size = static_cast<uint32_t>(size);
+    qp.request_mask = places - 1;
+    qp.max_send_wr = cap.max_send_wr;
+    qp.max_send_sge = cap.max_send_sge;
+    qp.max_inline = cap.max_inline_data =
+        std::min(kMaxInlineData, static_cast<uint32_t>(size - sizeof(Request)));
+    return 0;
+}
+
+/// What the queue pair has in the heap, with an index of its own. 0 or a positive errno value. Under process.lock.
+int make_entry(Qp &qp, const ibv_qp_init_attr_ex &attr)
+{
+    Process &process = *qp.process;
+    qp.index = process.qp_indices.take(shared::QpTable::kCapacity);
+    if (qp.index == 0)
+        return ENOMEM;
+    Qp **place = process.qps.make(qp.index);
+    int error = place == nullptr ? ENOMEM : process.make_entry(process.header().qps, qp.index);
+    if (error == 0) {
+        qp.shared = process.self.heap.entry(process.header().qps, qp.index);
+        if (attr.srq == nullptr)
+            error = qp.receives.init(process, qp.shared->receives, attr.cap.max_recv_wr,
+                                     attr.cap.max_recv_sge, qp.pd_number, false);
+    }
+    if (error != 0) {
+        process.qp_indices.give(qp.index);
+        return error;
+    }
+    shared::QpEntry &entry = *qp.shared;
+    qp.generation = entry.generation.load() + 1;
+    entry.generation.store(qp.generation);
+    entry.state.store(IBV_QPS_RESET);
+    entry.type = attr.qp_type;
+    entry.access = 0;
+    entry.pd = qp.pd_number;
+    entry.dest_qp_num = entry.qkey = 0;
+    entry.recv_cq = qp.recv_cq->index;
+    entry.srq = qp.srq == nullptr ? 0 : qp.srq->index;
+    entry.mtu = wire::kMaxMtu;
+    entry.attention.store(0);
+    entry.qp_num.store(process.qp_num(qp.index), std::memory_order_release);
+    ++qp.send_cq->users;
+    ++qp.recv_cq->users;
+    if (qp.srq != nullptr)
+        ++qp.srq->users;
+    *place = &qp;
+    return 0;
+}
+
+/// Forgets what was posted and what has completed.
+void clear(Qp &qp)
+{
+    common::Locked polls_of_sends(qp.send_cq->lock);
+    common::Locked locked(qp.send_lock);
+    qp.process->remove_waiting(qp);
+    qp.posted.store(0);
+    qp.next = 0;
+    qp.freed.store(0);
+    qp.give_up_at = 0;
+    qp.rnr_tries = 0;
+    // Completions of before are of another generation.
+    qp.generation = qp.shared->generation.load() + 1;
+    qp.shared->generation.store(qp.generation);
+    forget_peer(qp);
+    if (qp.srq == nullptr)
+        qp.receives.clear();
+}
+
+/// Completes all that is posted with IBV_WC_WR_FLUSH_ERR. The state says ERR already. Under state_lock.
+void flush(Qp &qp)
+{
+    qp.process->wait_for_accesses();
+    {
+        common::Locked locked(qp.send_lock);
+        qp.process->remove_waiting(qp);
+        qp_run(qp);
+    }
+    if (qp.srq == nullptr)
+        qp_flush_receives(qp);
+}
+
+void set_state(Qp &qp, ibv_qp_state state)
+{
+    qp.state.store(state);
+    qp.shared->state.store(state, std::memory_order_release);
+    qp.verbs.qp.state = state;
+}
+
+void take_over(Qp &qp, const ibv_qp_attr &attr, int mask)
+{
+    ibv_qp_attr &own = qp.attr;
+    shared::QpEntry &entry = *qp.shared;
+    if ((mask & IBV_QP_ACCESS_FLAGS) != 0)
+        entry.access = own.qp_access_flags = attr.qp_access_flags;
+    if ((mask & IBV_QP_PKEY_INDEX) != 0)
+        own.pkey_index = attr.pkey_index;
+    if ((mask & IBV_QP_PORT) != 0)
+        own.port_num = attr.port_num;
+    if ((mask & IBV_QP_QKEY) != 0)
+        entry.qkey = own.qkey = attr.qkey;
+    if ((mask & IBV_QP_AV) != 0)
+        own.ah_attr = attr.ah_attr;
+    if ((mask & IBV_QP_PATH_MTU) != 0) {
+        own.path_mtu = attr.path_mtu;
+        entry.mtu = static_cast<uint32_t>(wire::mtu_bytes(attr.path_mtu));
+    }
+    if ((mask & IBV_QP_TIMEOUT) != 0)
+        own.timeout = attr.timeout;
+    if ((mask & IBV_QP_RETRY_CNT) != 0)
+        own.retry_cnt = attr.retry_cnt;
+    if ((mask & IBV_QP_RNR_RETRY) != 0)
+        own.rnr_retry = attr.rnr_retry;
+    if ((mask & IBV_QP_RQ_PSN) != 0)
+        own.rq_psn = attr.rq_psn & 0xffffff;
+    if ((mask & IBV_QP_SQ_PSN) != 0)
+        own.sq_psn = attr.sq_psn & 0xffffff;
+    if ((mask & IBV_QP_MAX_QP_RD_ATOMIC) != 0)
+        own.max_rd_atomic = attr.max_rd_atomic;
+    if ((mask & IBV_QP_MAX_DEST_RD_ATOMIC) != 0)
+        own.max_dest_rd_atomic = attr.max_dest_rd_atomic;
+    if ((mask & IBV_QP_MIN_RNR_TIMER) != 0)
+        entry.min_rnr_timer = own.min_rnr_timer = attr.min_rnr_timer;
+    if ((mask & IBV_QP_DEST_QPN) != 0)
+        entry.dest_qp_num = own.dest_qp_num = attr.dest_qp_num;
+    if ((mask & IBV_QP_PATH_MIG_STATE) != 0)
+        own.path_mig_state = attr.path_mig_state;
+}
+
+/// 0 or EINVAL; with an address, the GID at its index in `source`.
+int check_attr(const Qp &qp, const ibv_qp_attr &attr, int mask, ibv_gid &source)
+{
+    if (((mask & IBV_QP_PORT) != 0 && attr.port_num != 1) ||
+        ((mask & IBV_QP_PKEY_INDEX) != 0 && attr.pkey_index != 0) ||
+        ((mask & IBV_QP_PATH_MTU) != 0 && wire::mtu_bytes(attr.path_mtu) == 0) ||
+        ((mask & IBV_QP_TIMEOUT) != 0 && attr.timeout > 31) ||
+        ((mask & IBV_QP_RETRY_CNT) != 0 && attr.retry_cnt > 7) ||
+        ((mask & IBV_QP_RNR_RETRY) != 0 && attr.rnr_retry > 7) ||
+        ((mask & IBV_QP_MIN_RNR_TIMER) != 0 && attr.min_rnr_timer > 31) ||
+        ((mask & IBV_QP_DEST_QPN) != 0 && attr.dest_qp_num > 0xffffff) ||
+        ((mask & IBV_QP_MAX_QP_RD_ATOMIC) != 0 && attr.max_rd_atomic > kMaxRdAtomic) ||
+        ((mask & IBV_QP_MAX_DEST_RD_ATOMIC) != 0 && attr.max_dest_rd_atomic > kMaxRdAtomic) ||
+        (mask & IBV_QP_ALT_PATH) != 0)
+        return EINVAL;
+    if ((mask & IBV_QP_AV) == 0)
+        return 0;
+    ibv_gid_entry entry;
+    if (attr.ah_attr.is_global == 0 || attr.ah_attr.port_num != 1 ||
+        gid_query(qp.verbs.qp.context, 1, attr.ah_attr.grh.sgid_index, &entry) != 0)
+        return EINVAL;
+    source = entry.gid;
+    return 0;
+}
+
+int modify(Qp &qp, const ibv_qp_attr &attr, int mask)
+{
+    const ibv_qp_state from = qp.state.load();
+    if ((mask & IBV_QP_CUR_STATE) != 0 && attr.cur_qp_state != from)
+        return EINVAL;
+    const ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? attr.qp_state : from;
+    if (const int error = qp_check_transition(qp.verbs.qp.qp_type, from, to, mask); error != 0)
+        return error;
+    ibv_gid source{};
+    if (const int error = check_attr(qp, attr, mask, source); error != 0)
+        return error;
+    {
+        common::Locked locked(qp.send_lock);
+        take_over(qp, attr, mask);
+        if ((mask & IBV_QP_AV) != 0) {
+            qp.shared->local_gid = source;
+            qp.shared->remote_gid = attr.ah_attr.grh.dgid;
+        }
+        if (from == IBV_QPS_INIT && to == IBV_QPS_RTR) {
+            qp.shared->is_established.store(0);
+            if (qp.verbs.qp.qp_type != IBV_QPT_UD)
+                find_connected_peer(qp);
+        }
+    }
+    set_state(qp, to);
+    switch (to) {
+        case IBV_QPS_RESET:
+            qp.process->wait_for_accesses();
+            clear(qp);
+            break;
+        case IBV_QPS_ERR:
+            flush(qp);
+            break;
+        case IBV_QPS_RTS: {
+            common::Locked locked(qp.send_lock);
+            if (!qp.is_waiting)
+                qp_run(qp);
+            break;
+        }
+        case IBV_QPS_SQD:
+            if ((mask & IBV_QP_EN_SQD_ASYNC_NOTIFY) != 0 && attr.en_sqd_async_notify != 0)
+                to_context(qp.verbs.qp.context)->events.raise(qp.events, IBV_EVENT_SQ_DRAINED);
+            break;
+        default:
+            break;
+    }
+    return 0;
+}
+
+}  // namespace
+
+ibv_qp *qp_create(ibv_pd *pd, ibv_qp_init_attr *attr)
+{
+    return common::create_qp_by_ex(pd, attr, qp_create_ex);
+}
+
+ibv_qp *qp_create_ex(ibv_context *context, ibv_qp_init_attr_ex *attr)
+{
+    const uint64_t send_ops = send_ops_of(attr->qp_type);
+    if (send_ops == 0)
+        return common::null_with(EOPNOTSUPP);
+    int error = common::check_qp_attr(*attr, send_ops);
+    if (error == 0)
+        error = check_cap(*attr);
+    if (error != 0)
+        return common::null_with(error);
+    Process &process = process_of(*context);
+    common::Allocated<Qp> made = common::allocate<Qp>();
+    if (!made)
+        return nullptr;
+    Qp &qp = *made;
+    qp.process = &process;
+    qp.pd_number = to_pd(attr->pd).number;
+    qp.send_cq = &to_cq(attr->send_cq);
+    qp.recv_cq = &to_cq(attr->recv_cq);
+    qp.srq = attr->srq == nullptr ? nullptr : &to_srq(attr->srq);
+    qp.signals_all = attr->sq_sig_all != 0;
+    qp.state.store(IBV_QPS_RESET);
+    ibv_qp &ibqp = qp.verbs.qp;
+    ibqp.context = context;
+    ibqp.qp_context = attr->qp_context;
+    ibqp.pd = attr->pd;
+    ibqp.send_cq = attr->send_cq;
+    ibqp.recv_cq = attr->recv_cq;
+    ibqp.srq = attr->srq;
+    ibqp.state = IBV_QPS_RESET;
+    ibqp.qp_type = attr->qp_type;
+    qp.events.event.element.qp = &ibqp;
+    error = make_send_queue(qp, attr->cap);
+    if (error == 0) {
+        qp.state_lock.init();
+        pthread_mutex_init(&ibqp.mutex, nullptr);
+        pthread_cond_init(&ibqp.cond, nullptr);
+        if (common::wants_send_ops(*attr))
+            qp_ex_init(qp);
+        common::Locked locked(process.lock);
+        error = make_entry(qp, *attr);
+    }
+    if (error != 0) {
+        std::free(qp.requests);
+        return common::null_with(error);
+    }
+    ibqp.handle = qp.index;
+    ibqp.qp_num = process.qp_num(qp.index);
+    qp.attr.cap = attr->cap;
+    to_pd(attr->pd).users.fetch_add(1);
+    return &made.release()->verbs.qp;
+}
+
+int qp_modify(ibv_qp *ibqp, ibv_qp_attr *attr, int mask)
+{
+    Qp &qp = to_qp(ibqp);
+    qp.process->attend();
+    int error;
+    {
+        common::Locked locked(qp.state_lock);
+        error = modify(qp, *attr, mask);
+    }
+    qp.process->attend();
+    return error;
+}
+
+int qp_query(ibv_qp *ibqp, ibv_qp_attr *attr, int, ibv_qp_init_attr *init_attr)
+{
+    Qp &qp = to_qp(ibqp);
+    qp.process->attend();
+    common::Locked locked(qp.state_lock);
+    *attr = qp.attr;
+    attr->qp_state = attr->cur_qp_state = qp.state.load();
+    *init_attr = {};
+    init_attr->qp_context = ibqp->qp_context;
+    init_attr->send_cq = ibqp->send_cq;
+    init_attr->recv_cq = ibqp->recv_cq;
+    init_attr->srq = ibqp->srq;
+    init_attr->cap = qp.attr.cap;
+    init_attr->qp_type = ibqp->qp_type;
+    init_attr->sq_sig_all = qp.signals_all ? 1 : 0;
+    return 0;
+}
+
+int qp_destroy(ibv_qp *ibqp)
+{
+    Qp *qp = &to_qp(ibqp);
+    Process &process = *qp->process;
+    {
+        common::Locked locked(process.lock);
+        common::Locked polls_of_sends(qp->send_cq->lock);
+        if (qp->recv_cq != qp->send_cq)
+            qp->recv_cq->lock.lock();
+        *process.qps.find(qp->index) = nullptr;
+        qp->shared->state.store(IBV_QPS_RESET);
+        qp->shared->qp_num.store(0);
+        if (qp->recv_cq != qp->send_cq)
+            qp->recv_cq->lock.unlock();
+    }
+    {
+        common::Locked locked(qp->send_lock);
+        process.remove_waiting(*qp);
+    }
+    process.wait_for_accesses();
+    forget_peer(*qp);
+    to_context(ibqp->context)->events.forget(qp->events);
+    pthread_mutex_lock(&ibqp->mutex);
+    while (ibqp->events_completed != qp->events.given)
+        pthread_cond_wait(&ibqp->cond, &ibqp->mutex);
+    pthread_mutex_unlock(&ibqp->mutex);
+    {
+        common::Locked locked(process.lock);
+        --qp->send_cq->users;
+        --qp->recv_cq->users;
+        if (qp->srq != nullptr)
+            --qp->srq->users;
+        else
+            qp->receives.destroy(process);
+        process.qp_indices.give(qp->index);
+    }
+    to_pd(ibqp->pd).users.fetch_sub(1);
+    pthread_cond_destroy(&ibqp->cond);
+    pthread_mutex_destroy(&ibqp->mutex);
+    qp->state_lock.destroy();
+    std::free(qp->requests);
+    std::free(qp);
+    return 0;
+}
+
+int qp_post_recv(ibv_qp *ibqp, ibv_recv_wr *list, ibv_recv_wr **bad)
+{
+    Qp &qp = to_qp(ibqp);
+    const ibv_qp_state state = qp.state.load(std::memory_order_relaxed);
+    if (qp.srq != nullptr || state == IBV_QPS_RESET) [[unlikely]] {
+        *bad = list;
+        return EINVAL;
+    }
+    const int error = qp.receives.post(list, bad);
+    if (qp.state.load(std::memory_order_relaxed) == IBV_QPS_ERR) [[unlikely]] {
+        common::Locked locked(qp.state_lock);
+        if (qp.state.load() == IBV_QPS_ERR)
+            qp_flush_receives(qp);
+    }
+    return error;
+}
+
+void qp_flush_receives(Qp &qp)
+{
+    cq_for_each(*qp.recv_cq, [&](const shared::Completion &completion) {
+        if (completion.kind == shared::kReceiveCompletion && completion.qp == qp.index &&
+            completion.qp_generation == qp.generation)
+            qp.receives.mark_delivered(completion.request);
+    });
+    bool fits = true;
+    qp.receives.flush([&](uint32_t slot) {
+        direct::NewCompletion completion{};
+        completion.qp = qp.index;
+        completion.qp_generation = qp.generation;
+        completion.request = slot;
+        completion.status = IBV_WC_WR_FLUSH_ERR;
+        completion.kind = shared::kReceiveCompletion;
+        fits &= direct::push(*qp.process, qp.process->self, *qp.recv_cq->shared, completion) ==
+                direct::Pushed::kYes;
+    });
+    if (!fits)
+        cq_overrun(*qp.recv_cq);
+}
+
+void qp_to_error(Qp &qp, uint32_t events)
+{
+    EventQueue &queue = to_context(qp.verbs.qp.context)->events;
+    {
+        common::Locked locked(qp.state_lock);
+        const ibv_qp_state state = qp.state.load();
+        if (state == IBV_QPS_RESET || state == IBV_QPS_INIT)
+            return;
+        set_state(qp, IBV_QPS_ERR);
+        flush(qp);
+    }
+    if ((events & shared::kAttentionAccessError) != 0)
+        queue.raise(qp.events, IBV_EVENT_QP_ACCESS_ERR);
+    if ((events & shared::kAttentionRequestError) != 0)
+        queue.raise(qp.events, IBV_EVENT_QP_REQ_ERR);
+    if ((events & shared::kAttentionFatal) != 0)
+        queue.raise(qp.events, IBV_EVENT_QP_FATAL);
+    if (qp.srq != nullptr)
+        queue.raise(qp.events, IBV_EVENT_QP_LAST_WQE_REACHED);
+}
+
+void qp_attend(Qp &qp)
+{
+    const uint32_t why = qp.shared->attention.exchange(0, std::memory_order_acq_rel);
+    if ((why & shared::kAttentionEstablished) != 0)
+        to_context(qp.verbs.qp.context)->events.raise(qp.events, IBV_EVENT_COMM_EST);
+    if ((why & shared::kAttentionFatal) != 0)
+        for (Cq *cq : {qp.send_cq, qp.recv_cq})
+            if (cq->shared->overrun.load() != 0)
+                cq_overrun(*cq);
+    if ((why & shared::kAttentionError) != 0)
+        qp_to_error(qp, why);
+}
+
+void qp_lost_peer(Qp &qp, Peer &peer)
+{
+    if (qp.peer == &peer && qp.verbs.qp.qp_type != IBV_QPT_UD)
+        qp_to_error(qp, 0);
+}
+
+}  // namespace urxe

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Queue pairs.
+#pragma once
+
+#include <infiniband/driver.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "process.hh"
+#include "verbs/cq.hh"
+#include "verbs/receive_queue.hh"
+#include "verbs/srq.hh"
+
+namespace urxe {
+
+/// A posted request; its scatter/gather entries or its inline data follow it.
+struct Request {
+    uint64_t wr_id;
+    uint64_t length;  ///< bytes of payload; of a FLUSH, those that it covers
+    uint64_t remote_addr;
+    uint32_t rkey;
+    uint32_t imm_data;  ///< in network order; or the key to invalidate
+    uint8_t opcode;     ///< ibv_wr_opcode
+    bool is_inline;
+    bool is_signaled;
+    bool is_solicited;
+    bool is_fenced;
+    uint8_t flush_type, flush_level;
+    uint32_t num_segments;
+    union {
+        struct {
+            uint64_t compare_add, swap;
+        } atomic;
+        uint64_t atomic_write;
+        struct {
+            ibv_gid source, destination;
+            uint32_t qp_num, qkey;
+            uint8_t sl, traffic_class, hop_limit;
+            uint32_t flow_label;
+        } datagram;
+        struct {
+            ibv_mw *mw;
+            ibv_mw_bind_info info;
+            uint32_t rkey;
+        } bind;
+    };
+
+    shared::Segment *segments() { return reinterpret_cast<shared::Segment *>(this + 1); }
+    const shared::Segment *segments() const { return reinterpret_cast<const shared::Segment *>(this + 1); }
+    uint8_t *inline_data() { return reinterpret_cast<uint8_t *>(this + 1); }
+    const uint8_t *inline_data() const { return reinterpret_cast<const uint8_t *>(this + 1); }
+};
+
+/// As ibv_wc has the operation.
+ibv_wc_opcode wc_opcode(const Request &request);
+
+struct Qp {
+    verbs_qp verbs;  // must be first
+    Process *process;
+    shared::QpEntry *shared;
+    uint32_t index;
+    uint32_t generation;
+    uint32_t pd_number;
+    Cq *send_cq, *recv_cq;
+    Srq *srq;
+    ReceiveQueue receives;
+    bool signals_all;
+    EventSource events;
+
+    common::Mutex state_lock;  ///< of modifying it; taken before send_lock
+    std::atomic<ibv_qp_state> state;
+    ibv_qp_attr attr;  ///< as set so far
+
+    shared::Lock send_lock;
+    char *requests;
+    uint32_t request_size;
+    uint32_t request_mask;
+    std::atomic<uint32_t> posted;  ///< requests so far
+    uint32_t next;                 ///< the first that is not carried out yet
+    std::atomic<uint32_t> freed;   ///< requests whose place is free again; written by who polls
+    uint32_t max_send_wr, max_send_sge, max_inline;
+
+    // A batch of ibv_wr_*; the send lock is held from start to complete or abort.
+    uint32_t batch_end;
+    int batch_error;
+
+    /// Of a connected QP, what it is connected to; of a datagram QP, where the last request went. Null: not on this host.
+    Peer *peer;
+    shared::QpEntry *remote;
+    ibv_gid peer_gid;
+
+    // The request at `next` waits.
+    bool is_waiting;
+    Qp *next_waiting;
+    std::atomic<uint64_t> retry_at;  ///< in now_ns()
+    uint64_t give_up_at;             ///< for want of a peer that is ready; 0: it was
+    uint32_t rnr_tries;
+
+    Request &request(uint32_t number)
+    {
+        return *reinterpret_cast<Request *>(requests + uint64_t{number & request_mask} * request_size);
+    }
+};
+
+inline Qp &to_qp(ibv_qp *qp)
+{
+    return *reinterpret_cast<Qp *>(qp);
+}
+
+inline Qp &to_qp(ibv_qp_ex *qp)
+{
+    return *reinterpret_cast<Qp *>(qp);
+}
+
+ibv_qp *qp_create(ibv_pd *pd, ibv_qp_init_attr *attr);
+ibv_qp *qp_create_ex(ibv_context *context, ibv_qp_init_attr_ex *attr);
+int qp_modify(ibv_qp *qp, ibv_qp_attr *attr, int mask);
+int qp_query(ibv_qp *qp, ibv_qp_attr *attr, int mask, ibv_qp_init_attr *init_attr);
+int qp_destroy(ibv_qp *qp);
+int qp_post_send(ibv_qp *qp, ibv_send_wr *list, ibv_send_wr **bad);
+int qp_post_recv(ibv_qp *qp, ibv_recv_wr *list, ibv_recv_wr **bad);
+void qp_ex_init(Qp &qp);
+
+/// Carries out what is posted, as far as that is possible now. Under send_lock.
+void qp_run(Qp &qp);
+
+/// Completes the request at `next`, and goes on to the one behind it. Under send_lock.
+void qp_complete_request(Qp &qp, ibv_wc_status status, uint32_t byte_len);
+
+/// Moves the QP to the error state and completes what is posted with IBV_WC_WR_FLUSH_ERR. Neither lock may be held, but
+/// for process->lock. `events` are bits of shared::Attention to tell the program of.
+void qp_to_error(Qp &qp, uint32_t events);
+
+/// Does what Attention asks for. Under process->lock.
+void qp_attend(Qp &qp);
+
+/// Errs if it is connected to that peer, which died. Under process->lock.
+void qp_lost_peer(Qp &qp, Peer &peer);
+
+/// Completes outstanding receives of the QP itself with IBV_WC_WR_FLUSH_ERR.
+void qp_flush_receives(Qp &qp);
+
+}  // namespace urxe

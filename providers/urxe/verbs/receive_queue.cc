@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Posting receives, and ending them.
+#include "verbs/receive_queue.hh"
+
+#include <bit>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace urxe {
+
+int ReceiveQueue::init(Process &process, shared::ReceiveQueue &queue, uint32_t max_wr, uint32_t max_sge,
+                       uint32_t pd, bool in_any_order)
+{
+    slots_ = std::bit_ceil(max_wr == 0 ? 1 : max_wr);
+    mask_ = slots_ - 1;
+    stride_ = static_cast<uint32_t>(sizeof(shared::Receive) + max_sge * sizeof(shared::Segment));
+    max_wr_ = max_wr;
+    max_sge_ = max_sge;
+    pd_ = pd;
+    queue_ = &queue;
+    states_ = static_cast<State *>(std::calloc(slots_, sizeof(State)));
+    queue.receives = process.allocator.allocate(uint64_t{slots_} * stride_);
+    queue.order = in_any_order ? process.allocator.allocate(uint64_t{slots_} * sizeof(uint32_t)) : 0;
+    if (states_ == nullptr || queue.receives == 0 || (in_any_order && queue.order == 0)) {
+        destroy(process);
+        return ENOMEM;
+    }
+    receives_ = static_cast<char *>(process.self.heap.at(queue.receives, uint64_t{slots_} * stride_));
+    if (in_any_order)
+        order_ =
+            static_cast<uint32_t *>(process.self.heap.at(queue.order, uint64_t{slots_} * sizeof(uint32_t)));
+    queue.mask = mask_;
+    queue.stride = stride_;
+    queue.max_segments = max_sge;
+    queue.pd = pd;
+    queue.limit.store(0);
+    clear();
+    return 0;
+}
+
+void ReceiveQueue::destroy(Process &process)
+{
+    if (queue_ == nullptr)
+        return;
+    if (queue_->receives != 0)
+        process.allocator.free(queue_->receives, uint64_t{slots_} * stride_);
+    if (queue_->order != 0)
+        process.allocator.free(queue_->order, uint64_t{slots_} * sizeof(uint32_t));
+    queue_->receives = queue_->order = 0;
+    std::free(states_);
+    states_ = nullptr;
+    queue_ = nullptr;
+}
+
+void ReceiveQueue::clear()
+{
+    common::Locked locked(lock_);
+    common::Locked takers(queue_->lock);
+    for (uint32_t slot = 0; slot < slots_; ++slot)
+        states_[slot] = {.wr_id = 0, .is_outstanding = false, .is_delivered = false, .next_free = slot + 1};
+    first_free_ = 0;
+    posted_ = outstanding_ = 0;
+    queue_->posted.store(0, std::memory_order_relaxed);
+    queue_->taken.store(0, std::memory_order_relaxed);
+}
+
+int ReceiveQueue::post(ibv_recv_wr *list, ibv_recv_wr **bad)
+{
+    common::Locked locked(lock_);
+    int error = 0;
+    for (; list != nullptr; list = list->next) {
+        if (static_cast<uint32_t>(list->num_sge) > max_sge_) [[unlikely]] {
+            error = EINVAL;
+            break;
+        }
+        const uint32_t slot = order_ != nullptr ? first_free_ : posted_ & mask_;
+        if (outstanding_ >= max_wr_ || slot >= slots_ || states_[slot].is_outstanding) [[unlikely]] {
+            error = ENOMEM;
+            break;
+        }
+        State &state = states_[slot];
+        auto &receive = *reinterpret_cast<shared::Receive *>(receives_ + uint64_t{slot} * stride_);
+        uint64_t length = 0;
+        for (int i = 0; i < list->num_sge; ++i) {
+            const ibv_sge &sge = list->sg_list[i];
+            receive.segments[i] = {.address = sge.addr, .length = sge.length, .lkey = sge.lkey};
+            length += sge.length;
+        }
+        if (length > UINT32_MAX) [[unlikely]] {
+            error = EINVAL;
+            break;
+        }
+        receive.num_segments = static_cast<uint32_t>(list->num_sge);
+        receive.length = static_cast<uint32_t>(length);
+        state.wr_id = list->wr_id;
+        state.is_outstanding = true;
+        state.is_delivered = false;
+        if (order_ != nullptr) {
+            first_free_ = state.next_free;
+            order_[posted_ & mask_] = slot;
+        }
+        ++outstanding_;
+        queue_->posted.store(++posted_, std::memory_order_release);
+    }
+    if (error != 0)
+        *bad = list;
+    return error;
+}
+
+bool ReceiveQueue::complete(uint32_t slot, uint64_t &wr_id)
+{
+    common::Locked locked(lock_);
+    if (slot >= slots_ || !states_[slot].is_outstanding) [[unlikely]]
+        return false;
+    State &state = states_[slot];
+    wr_id = state.wr_id;
+    state.is_outstanding = false;
+    --outstanding_;
+    if (order_ != nullptr) {
+        state.next_free = first_free_;
+        first_free_ = slot;
+    }
+    return true;
+}
+
+const shared::Receive *ReceiveQueue::receive(uint32_t slot) const
+{
+    if (slot >= slots_ || !states_[slot].is_outstanding)
+        return nullptr;
+    return reinterpret_cast<const shared::Receive *>(receives_ + uint64_t{slot} * stride_);
+}
+
+}  // namespace urxe

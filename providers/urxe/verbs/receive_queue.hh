@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Posted receives of a QP or an SRQ, as their owner keeps them.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+
+#include "process.hh"
+
+namespace urxe {
+
+/// The owner's side of a shared::ReceiveQueue. Lives in zeroed memory, between init() and destroy().
+class ReceiveQueue {
+public:
+    /// Makes room for `max_wr` receives of `max_sge` entries. A QP's are completed in the order in which they were posted,
+    /// an SRQ's in any. 0 or a positive errno value. Under process.lock, as is destroy().
+    int init(Process &process, shared::ReceiveQueue &queue, uint32_t max_wr, uint32_t max_sge, uint32_t pd,
+             bool in_any_order);
+    void destroy(Process &process);
+
+    /// Posts a list. 0, or a positive errno value with the first that was not posted in *bad. Any thread.
+    int post(ibv_recv_wr *list, ibv_recv_wr **bad);
+
+    /// Ends the receive in a slot and gives its wr_id. False where no receive is outstanding there: whoever said so does not
+    /// tell the truth. Any thread.
+    bool complete(uint32_t slot, uint64_t &wr_id);
+
+    /// The outstanding receive in a slot; null where there is none.
+    const shared::Receive *receive(uint32_t slot) const;
+
+    /// A completion of the receive in a slot waits to be polled: flush() leaves it alone.
+    void mark_delivered(uint32_t slot)
+    {
+        if (slot < slots_)
+            states_[slot].is_delivered = true;
+    }
+    /// Takes all receives away from peers, and calls flushed(slot) for each that is outstanding and has no completion, in the
+    /// order in which they were posted. For a QP's.
+    template <class Flushed>
+    void flush(Flushed flushed)
+    {
+        common::Locked locked(lock_);
+        common::Locked takers(queue_->lock);
+        queue_->taken.store(posted_, std::memory_order_relaxed);
+        for (uint32_t number = posted_ - slots_; number != posted_; ++number) {
+            const uint32_t slot = number & mask_;
+            if (states_[slot].is_outstanding && !states_[slot].is_delivered) {
+                states_[slot].is_delivered = true;
+                flushed(slot);
+            }
+        }
+    }
+    /// Forgets all receives.
+    void clear();
+
+    uint32_t max_wr() const { return max_wr_; }
+    uint32_t max_sge() const { return max_sge_; }
+    uint32_t pd() const { return pd_; }
+
+private:
+    struct State {
+        uint64_t wr_id;
+        bool is_outstanding;
+        bool is_delivered;
+        uint32_t next_free;  ///< of an SRQ
+    };
+
+    shared::Lock lock_;
+    shared::ReceiveQueue *queue_;
+    char *receives_;
+    uint32_t *order_;
+    State *states_;
+    uint32_t slots_, mask_, stride_;
+    uint32_t max_wr_, max_sge_, pd_;
+    uint32_t posted_;
+    uint32_t outstanding_;
+    uint32_t first_free_;  ///< of an SRQ; slots_: none
+};
+
+}  // namespace urxe

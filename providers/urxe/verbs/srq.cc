@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Shared receive queues.
+#include "verbs/srq.hh"
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "common/memory.hh"
+#include "context.hh"
+#include "direct/memory.hh"
+#include "verbs/pd.hh"
+
+namespace urxe {
+
+ibv_srq *srq_create(ibv_pd *pd, ibv_srq_init_attr *attr)
+{
+    if (attr->attr.max_wr < 1 || attr->attr.max_wr > kMaxWr || attr->attr.max_sge > direct::kMaxSegments)
+        return common::null_with(EINVAL);
+    Process &process = process_of(*pd->context);
+    common::Allocated<Srq> made = common::allocate<Srq>();
+    if (!made)
+        return nullptr;
+    Srq &srq = *made;
+    srq.process = &process;
+    common::Locked locked(process.lock);
+    srq.index = process.srq_indices.take(shared::SrqTable::kCapacity);
+    if (srq.index == 0)
+        return common::null_with(ENOMEM);
+    Srq **place = process.srqs.make(srq.index);
+    int error = place == nullptr ? ENOMEM : process.make_entry(process.header().srqs, srq.index);
+    if (error == 0) {
+        srq.shared = process.self.heap.entry(process.header().srqs, srq.index);
+        error = srq.receives.init(process, srq.shared->receives, attr->attr.max_wr, attr->attr.max_sge,
+                                  to_pd(pd).number, true);
+    }
+    if (error != 0) {
+        process.srq_indices.give(srq.index);
+        return common::null_with(error);
+    }
+    srq.shared->attention.store(0);
+    srq.shared->generation.fetch_add(1);
+    *place = &srq;
+    srq.verbs.srq_type = IBV_SRQT_BASIC;
+    ibv_srq &ibsrq = srq.verbs.srq;
+    ibsrq.context = pd->context;
+    ibsrq.srq_context = attr->srq_context;
+    ibsrq.pd = pd;
+    ibsrq.handle = srq.index;
+    srq.events.event.element.srq = &ibsrq;
+    pthread_mutex_init(&ibsrq.mutex, nullptr);
+    pthread_cond_init(&ibsrq.cond, nullptr);
+    to_pd(pd).users.fetch_add(1);
+    return &made.release()->verbs.srq;
+}
+
+int srq_modify(ibv_srq *ibsrq, ibv_srq_attr *attr, int mask)
+{
+    Srq &srq = to_srq(ibsrq);
+    if ((mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT)) != 0)
+        return EINVAL;
+    if ((mask & IBV_SRQ_MAX_WR) != 0)
+        return EOPNOTSUPP;
+    if ((mask & IBV_SRQ_LIMIT) != 0) {
+        if (attr->srq_limit > srq.receives.max_wr())
+            return EINVAL;
+        srq.shared->receives.limit.store(attr->srq_limit, std::memory_order_seq_cst);
+    }
+    return 0;
+}
+
+int srq_query(ibv_srq *ibsrq, ibv_srq_attr *attr)
+{
+    Srq &srq = to_srq(ibsrq);
+    attr->max_wr = srq.receives.max_wr();
+    attr->max_sge = srq.receives.max_sge();
+    attr->srq_limit = srq.shared->receives.limit.load();
+    return 0;
+}
+
+int srq_destroy(ibv_srq *ibsrq)
+{
+    Srq *srq = &to_srq(ibsrq);
+    Process &process = *srq->process;
+    {
+        common::Locked locked(process.lock);
+        if (srq->users != 0)
+            return EBUSY;
+        *process.srqs.find(srq->index) = nullptr;
+        srq->shared->generation.fetch_add(1);
+    }
+    process.wait_for_accesses();
+    to_context(ibsrq->context)->events.forget(srq->events);
+    pthread_mutex_lock(&ibsrq->mutex);
+    while (ibsrq->events_completed != srq->events.given)
+        pthread_cond_wait(&ibsrq->cond, &ibsrq->mutex);
+    pthread_mutex_unlock(&ibsrq->mutex);
+    {
+        common::Locked locked(process.lock);
+        srq->receives.destroy(process);
+        process.srq_indices.give(srq->index);
+    }
+    pthread_cond_destroy(&ibsrq->cond);
+    pthread_mutex_destroy(&ibsrq->mutex);
+    to_pd(ibsrq->pd).users.fetch_sub(1);
+    std::free(srq);
+    return 0;
+}
+
+int srq_post_recv(ibv_srq *srq, ibv_recv_wr *list, ibv_recv_wr **bad)
+{
+    return to_srq(srq).receives.post(list, bad);
+}
+
+void srq_attend(Srq &srq)
+{
+    const uint32_t why = srq.shared->attention.exchange(0);
+    if ((why & shared::kAttentionLimit) != 0)
+        to_context(srq.verbs.srq.context)->events.raise(srq.events, IBV_EVENT_SRQ_LIMIT_REACHED);
+}
+
+}  // namespace urxe

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Shared receive queues.
+#pragma once
+
+#include <infiniband/driver.h>
+
+#include <cstdint>
+
+#include "process.hh"
+#include "verbs/event.hh"
+#include "verbs/receive_queue.hh"
+
+namespace urxe {
+
+struct Srq {
+    verbs_srq verbs;  // must be first
+    Process *process;
+    shared::SrqEntry *shared;
+    uint32_t index;
+    uint32_t users;  ///< QPs; under process->lock
+    EventSource events;
+    ReceiveQueue receives;
+};
+
+inline Srq &to_srq(ibv_srq *srq)
+{
+    return *reinterpret_cast<Srq *>(srq);
+}
+
+ibv_srq *srq_create(ibv_pd *pd, ibv_srq_init_attr *attr);
+int srq_modify(ibv_srq *srq, ibv_srq_attr *attr, int mask);
+int srq_query(ibv_srq *srq, ibv_srq_attr *attr);
+int srq_destroy(ibv_srq *srq);
+int srq_post_recv(ibv_srq *srq, ibv_recv_wr *list, ibv_recv_wr **bad);
+
+/// Does what Attention asks for. Under process->lock.
+void srq_attend(Srq &srq);
+
+}  // namespace urxe
