@@ -126,6 +126,8 @@ int query_port_speed(ibv_context *context, uint32_t port_num, uint64_t *port_spe
     Interface interface;
     if (int error = interface_read(device_of(*context).interface, interface); error != 0)
         return error;
+    if (interface.speed_mbits < 100)
+        return EOPNOTSUPP;  // Loopback has no speed.
     *port_speed = interface.speed_mbits / 100;
     return 0;
 }

@@ -123,8 +123,12 @@ void iwarp_disconnect(struct connection *connection)
 
 const char *not_for_device(const char *test)
 {
+    if (!env.iwarp && strncmp(test, "iwarp.", strlen("iwarp.")) == 0)
+        return "the device is not iWARP";
+    if (env.context->cmd_fd < 0 && strncmp(test, "import.", strlen("import.")) == 0)
+        return "the device lives in its process: no file stands for it, and its keys are the process's own";
     if (!env.iwarp)
-        return strncmp(test, "iwarp.", strlen("iwarp.")) == 0 ? "the device is not iWARP" : NULL;
+        return NULL;
     static const struct {
         const char *test; /* or the beginning of its name, up to the dot */
         const char *reason;

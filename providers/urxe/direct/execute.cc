@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "direct/completion.hh"
 #include "direct/grh.hh"
@@ -246,20 +247,25 @@ Result execute_send(Qp &qp, const Request &request, const Target &target)
     return done(status);
 }
 
-Result refuse_access(const Target &target)
+/// Whoever is not reliable never learns that it was refused.
+Result refuse(const Target &target, shared::Attention why, ibv_wc_status status)
 {
-    target.fail(shared::kAttentionAccessError);
-    // Whoever is not reliable never learns of it.
-    return done(target.is_reliable ? IBV_WC_REM_ACCESS_ERR : IBV_WC_SUCCESS);
+    target.fail(why);
+    return done(target.is_reliable ? status : IBV_WC_SUCCESS);
 }
 
-/// The memory that a request names, if the target permits it.
-bool find_remote(const Target &target, const Request &request, uint64_t length, uint32_t access, Piece &piece)
+/// The memory that a request names; or how the request ends if the target does not permit it. To a QP that grants no
+/// such access it is an invalid one, to a key a violation of its rights (IBTA 9.7.4.1).
+std::optional<Result> find_remote(const Target &target, const Request &request, uint64_t length,
+                                  uint32_t access, Piece &piece)
 {
-    return (target.qp.access & access) == access &&
-           find_memory(target.peer, request.rkey, target.qp.pd,
-                       target.qp.qp_num.load(std::memory_order_relaxed), request.remote_addr, length, access,
-                       piece);
+    if ((target.qp.access & access) != access)
+        return refuse(target, shared::kAttentionRequestError, IBV_WC_REM_INV_REQ_ERR);
+    if (!find_memory(target.peer, request.rkey, target.qp.pd,
+                     target.qp.qp_num.load(std::memory_order_relaxed), request.remote_addr, length, access,
+                     piece))
+        return refuse(target, shared::kAttentionAccessError, IBV_WC_REM_ACCESS_ERR);
+    return std::nullopt;
 }
 
 Result execute_write(Qp &qp, const Request &request, const Target &target)
@@ -270,8 +276,9 @@ Result execute_write(Qp &qp, const Request &request, const Target &target)
     const bool takes_receive = request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
     Piece to;
     // Without a byte to write the key is not looked at (IBTA 9.7.4.1.3).
-    if (request.length != 0 && !find_remote(target, request, request.length, IBV_ACCESS_REMOTE_WRITE, to))
-        return refuse_access(target);
+    if (request.length != 0)
+        if (const auto refused = find_remote(target, request, request.length, IBV_ACCESS_REMOTE_WRITE, to))
+            return *refused;
     TakenReceive receive;
     if (takes_receive && !take_receive(target, receive))
         return {Outcome::kNoReceive, IBV_WC_SUCCESS, 0};
@@ -307,8 +314,8 @@ Result execute_read(Qp &qp, const Request &request, const Target &target)
     if (request.length == 0)
         return done(IBV_WC_SUCCESS);
     Piece from;
-    if (!find_remote(target, request, request.length, IBV_ACCESS_REMOTE_READ, from))
-        return refuse_access(target);
+    if (const auto refused = find_remote(target, request, request.length, IBV_ACCESS_REMOTE_READ, from))
+        return *refused;
     const ibv_wc_status status =
         status_of(copy(target.peer, {to.piece, to.count}, {&from, 1}, request.length), false);
     if (status != IBV_WC_SUCCESS)
@@ -331,9 +338,10 @@ Result execute_atomic(Qp &qp, const Request &request, const Target &target)
         return done(IBV_WC_REM_INV_REQ_ERR);
     }
     Piece value;
-    if (!find_remote(target, request, sizeof(uint64_t),
-                     is_write ? IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_REMOTE_ATOMIC, value))
-        return refuse_access(target);
+    if (const auto refused =
+            find_remote(target, request, sizeof(uint64_t),
+                        is_write ? IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_REMOTE_ATOMIC, value))
+        return *refused;
     uint64_t original = 0;
     const auto opcode = static_cast<ibv_wr_opcode>(request.opcode);
     Copied copied = is_write ? atomic(target.peer, value, opcode, 0, request.atomic_write, original)
@@ -364,8 +372,8 @@ Result execute_flush(const Request &request, const Target &target)
     Request place{};
     place.rkey = request.rkey;
     place.remote_addr = request.remote_addr;
-    if (!find_remote(target, place, length, kAccess, covered))
-        return refuse_access(target);
+    if (const auto refused = find_remote(target, place, length, kAccess, covered))
+        return *refused;
     std::atomic_thread_fence(std::memory_order_seq_cst);
     return done(IBV_WC_SUCCESS);
 }

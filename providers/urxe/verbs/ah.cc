@@ -17,8 +17,9 @@ ibv_ah *ah_create(ibv_pd *pd, ibv_ah_attr *attr)
     if (attr->port_num != 1 || attr->is_global == 0)
         return common::null_with(EINVAL);
     ibv_gid_entry source;
-    if (gid_query(pd->context, 1, attr->grh.sgid_index, &source) != 0)
-        return common::null_with(EINVAL);
+    // A place beyond the table is as empty as one in it.
+    if (const int error = gid_query(pd->context, 1, attr->grh.sgid_index, &source); error != 0)
+        return common::null_with(error == ENOENT ? ENODATA : error);
     common::Allocated<Ah> ah = common::allocate<Ah>();
     if (!ah)
         return nullptr;

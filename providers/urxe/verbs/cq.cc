@@ -28,9 +28,9 @@ uint64_t ring_size(uint32_t mask)
     return (uint64_t{mask} + 1) * sizeof(Completion);
 }
 
-Cq *make(ibv_context *context, int cqe, ibv_comp_channel *channel, uint64_t wc_flags)
+Cq *make(ibv_context *context, int cqe, ibv_comp_channel *channel, uint32_t comp_vector, uint64_t wc_flags)
 {
-    if (cqe < 1 || cqe > kMaxCqe)
+    if (cqe < 1 || cqe > kMaxCqe || comp_vector >= static_cast<uint32_t>(context->num_comp_vectors))
         return common::null_with(EINVAL);
     Process &process = process_of(*context);
     common::Allocated<Cq> made = common::allocate<Cq>();
@@ -185,9 +185,9 @@ int cq_poll(ibv_cq *ibcq, int count, ibv_wc *wc)
     return taken;
 }
 
-ibv_cq *cq_create(ibv_context *context, int cqe, ibv_comp_channel *channel, int)
+ibv_cq *cq_create(ibv_context *context, int cqe, ibv_comp_channel *channel, int comp_vector)
 {
-    Cq *cq = make(context, cqe, channel, 0);
+    Cq *cq = make(context, cqe, channel, static_cast<uint32_t>(comp_vector), 0);
     return cq == nullptr ? nullptr : &cq->verbs.cq;
 }
 
@@ -198,9 +198,10 @@ ibv_cq_ex *cq_create_ex(ibv_context *context, ibv_cq_init_attr_ex *attr)
     if ((attr->comp_mask & ~uint32_t{IBV_CQ_INIT_ATTR_MASK_FLAGS}) != 0 || (flags & ~kFlags) != 0 ||
         (attr->wc_flags & ~kWcFlags) != 0)
         return common::null_with(EOPNOTSUPP);
-    Cq *cq = attr->cqe > static_cast<uint32_t>(kMaxCqe)
-                 ? common::null_with(EINVAL)
-                 : make(context, static_cast<int>(attr->cqe), attr->channel, attr->wc_flags);
+    Cq *cq =
+        attr->cqe > static_cast<uint32_t>(kMaxCqe)
+            ? common::null_with(EINVAL)
+            : make(context, static_cast<int>(attr->cqe), attr->channel, attr->comp_vector, attr->wc_flags);
     if (cq == nullptr)
         return nullptr;
     cq_ex_init(*cq);

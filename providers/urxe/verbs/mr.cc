@@ -69,7 +69,7 @@ void withdraw(Process &process, uint32_t index)
     process.wait_for_accesses();
 }
 
-ibv_mr *make(ibv_pd *pd, MrKind kind, void *address, uint64_t length, uint64_t iova, unsigned access)
+Mr *make(ibv_pd *pd, MrKind kind, void *address, uint64_t length, uint64_t iova, unsigned access)
 {
     Process &process = process_of(*pd->context);
     common::Allocated<Mr> mr = common::allocate<Mr>();
@@ -91,8 +91,11 @@ ibv_mr *make(ibv_pd *pd, MrKind kind, void *address, uint64_t length, uint64_t i
     publish(own, *process.self.heap.entry(process.header().regions, index), key);
     made.verbs.ibv_mr.lkey = made.verbs.ibv_mr.rkey = key;
     made.verbs.ibv_mr.handle = index;
+    made.verbs.ibv_mr.context = pd->context;
+    made.verbs.ibv_mr.pd = pd;
+    made.verbs.access = static_cast<int>(access);
     to_pd(pd).users.fetch_add(1);
-    return &mr.release()->verbs.ibv_mr;
+    return mr.release();
 }
 
 }  // namespace
@@ -109,13 +112,23 @@ ibv_mr *mr_register(ibv_pd *pd, void *address, size_t length, uint64_t iova, int
     } else if (start + length < start && length != SIZE_MAX) {
         return common::null_with(EINVAL);
     }
-    return make(pd, MrKind::kMemory, address, length, (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : iova,
-                access);
+    Mr *mr =
+        make(pd, MrKind::kMemory, address, length, (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : iova, access);
+    if (mr == nullptr)
+        return nullptr;
+    mr->verbs.mr_type = IBV_MR_TYPE_MR;
+    return &mr->verbs.ibv_mr;
 }
 
 ibv_mr *mr_alloc_null(ibv_pd *pd)
 {
-    return make(pd, MrKind::kNull, nullptr, UINT64_MAX, 0, IBV_ACCESS_LOCAL_WRITE);
+    Mr *mr = make(pd, MrKind::kNull, nullptr, UINT64_MAX, 0, IBV_ACCESS_LOCAL_WRITE);
+    if (mr == nullptr)
+        return nullptr;
+    mr->verbs.mr_type = IBV_MR_TYPE_NULL_MR;
+    mr->verbs.ibv_mr.length = SIZE_MAX;
+    mr->verbs.ibv_mr.rkey = 0;  // It is for local use alone.
+    return &mr->verbs.ibv_mr;
 }
 
 int mr_reregister(verbs_mr *verbs, int flags, ibv_pd *pd, void *address, size_t length, int access_flags)

@@ -405,7 +405,7 @@ int qp_post_recv(ibv_qp *ibqp, ibv_recv_wr *list, ibv_recv_wr **bad)
 {
     Qp &qp = to_qp(ibqp);
     const ibv_qp_state state = qp.state.load(std::memory_order_relaxed);
-    if (qp.srq != nullptr || state == IBV_QPS_RESET) [[unlikely]] {
+    if (qp.srq != nullptr || state == IBV_QPS_RESET || list == nullptr) [[unlikely]] {
         *bad = list;
         return EINVAL;
     }

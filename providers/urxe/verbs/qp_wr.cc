@@ -128,9 +128,8 @@ void wr_set_ud_addr(ibv_qp_ex *qp, ibv_ah *ah, uint32_t remote_qpn, uint32_t rem
 void wr_set_sge_list(ibv_qp_ex *qp, size_t count, const ibv_sge *list)
 {
     if (Request *request = current(qp); request != nullptr)
-        if (const int error = set_segments(to_qp(qp), *request, list, static_cast<uint32_t>(count));
-            error != 0)
-            set_error(qp, error);
+        if (set_segments(to_qp(qp), *request, list, static_cast<uint32_t>(count)) != 0)
+            set_error(qp, ENOSPC);
 }
 
 void wr_set_sge(ibv_qp_ex *qp, uint32_t lkey, uint64_t address, uint32_t length)
@@ -147,7 +146,7 @@ void wr_set_inline_data_list(ibv_qp_ex *qp, size_t count, const ibv_data_buf *li
     uint64_t length = 0;
     for (size_t i = 0; i < count; ++i) {
         if (list[i].length > to_qp(qp).max_inline - length)
-            return set_error(qp, EINVAL);
+            return set_error(qp, ENOSPC);
         if (list[i].length != 0)
             std::memcpy(request->inline_data() + length, list[i].addr, list[i].length);
         length += list[i].length;

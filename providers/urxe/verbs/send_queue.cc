@@ -42,6 +42,11 @@ constexpr uint32_t types_with(unsigned opcode)
     }
 }
 
+bool is_atomic(unsigned opcode)
+{
+    return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
 /// Fills in the request from one of ibv_post_send. 0 or a positive errno value.
 int fill(const Qp &qp, Request &request, const ibv_send_wr &wr)
 {
@@ -59,7 +64,7 @@ int fill(const Qp &qp, Request &request, const ibv_send_wr &wr)
         if (wr.wr.ud.ah == nullptr)
             return EINVAL;
         set_destination(request, to_ah(wr.wr.ud.ah), wr.wr.ud.remote_qpn, wr.wr.ud.remote_qkey);
-    } else if (wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+    } else if (is_atomic(wr.opcode)) {
         request.remote_addr = wr.wr.atomic.remote_addr;
         request.rkey = wr.wr.atomic.rkey;
         request.atomic = {.compare_add = wr.wr.atomic.compare_add, .swap = wr.wr.atomic.swap};
@@ -67,8 +72,16 @@ int fill(const Qp &qp, Request &request, const ibv_send_wr &wr)
         request.remote_addr = wr.wr.rdma.remote_addr;
         request.rkey = wr.wr.rdma.rkey;
     }
-    return request.is_inline ? set_inline(qp, request, wr.sg_list, static_cast<uint32_t>(wr.num_sge))
-                             : set_segments(qp, request, wr.sg_list, static_cast<uint32_t>(wr.num_sge));
+    if (request.is_inline)
+        return wr.opcode == IBV_WR_RDMA_READ || is_atomic(wr.opcode)
+                   ? EINVAL  // They bring data, and take none along.
+                   : set_inline(qp, request, wr.sg_list, static_cast<uint32_t>(wr.num_sge));
+    if (const int error = set_segments(qp, request, wr.sg_list, static_cast<uint32_t>(wr.num_sge));
+        error != 0)
+        return error;
+    const bool is_bad_atomic = is_atomic(wr.opcode) && (request.length != sizeof(uint64_t) ||
+                                                        request.remote_addr % sizeof(uint64_t) != 0);
+    return is_bad_atomic ? EINVAL : 0;
 }
 
 /// The request waits until `delay` nanoseconds from now.
@@ -253,7 +266,7 @@ bool can_post(const Qp &qp, uint32_t number)
 int qp_post_send(ibv_qp *ibqp, ibv_send_wr *list, ibv_send_wr **bad)
 {
     Qp &qp = to_qp(ibqp);
-    int error = 0;
+    int error = list == nullptr ? EINVAL : 0;
     {
         common::Locked locked(qp.send_lock);
         const ibv_qp_state state = qp.state.load(std::memory_order_relaxed);
