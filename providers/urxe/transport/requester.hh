@@ -106,10 +106,18 @@ public:
     /// packets are ignored.
     void receive(const wire::Packet &packet, uint64_t now);
 
+    /// Nothing is sent or completed from then on: for a queue pair that goes to the error state for another
+    /// reason. The host completes what is left as after failed().
+    void stop()
+    {
+        failed_ = true;
+        deadline_ = kNever;
+    }
+
     /// When progress() has to be called at the latest, or kNever.
     uint64_t next_deadline() const { return deadline_; }
 
-    /// Whether a request was completed with an error. The host completes those from oldest() on with
+    /// Whether a request was completed with an error, or stop() called. The host completes those from oldest() on with
     /// IBV_WC_WR_FLUSH_ERR.
     bool failed() const { return failed_; }
 

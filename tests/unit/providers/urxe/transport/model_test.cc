@@ -29,9 +29,8 @@ struct Schedule {
 };
 
 /// Clients, each with a peer of its own in front of one memory.
-void run(uint64_t seed, const Schedule &schedule, uint64_t &packets)
+void run(uint64_t seed, const Schedule &schedule)
 {
-    SCOPED_TRACE("URXE_SEED=" + std::to_string(seed));
     World world(seed, schedule.faults);
     Memory server_memory;
     const size_t shared = schedule.pairs * kPerStream;
@@ -78,18 +77,23 @@ void run(uint64_t seed, const Schedule &schedule, uint64_t &packets)
             added += streams[i].added();
     }
     EXPECT_EQ(server_memory.number(shared), added);
-    packets += world.packets();
 }
 
-/// share: which part of the schedules, since some take longer.
-void run_all(const Schedule &schedule, uint64_t share)
+/// Calls test(seed) for some seeds; share: which part of the schedules, since some take longer.
+template <typename Test>
+void for_seeds(uint64_t share, Test &&test)
 {
     const uint64_t count = std::max<uint64_t>(1, number_from("URXE_SCHEDULES", 150 / kSlower) / share);
     const uint64_t first = number_from("URXE_SEED", 1);
-    uint64_t packets = 0;
-    for (uint64_t seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed)
-        run(seed, schedule, packets);
-    testing::Test::RecordProperty("packets", static_cast<int>(packets));
+    for (uint64_t seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
+        SCOPED_TRACE("URXE_SEED=" + std::to_string(seed));
+        test(seed);
+    }
+}
+
+void run_all(const Schedule &schedule, uint64_t share)
+{
+    for_seeds(share, [&schedule](uint64_t seed) { run(seed, schedule); });
 }
 
 TEST(model, nothing_happens_to_packets)
@@ -140,6 +144,88 @@ TEST(model, many_pairs_share_memory)
 TEST(model, many_requests)
 {
     run_all({.faults = {.loss = 1, .late = 1}, .requests = 600}, 40);
+}
+
+/// A request that must fail, among others.
+void run_flawed(uint64_t seed, const Faults &faults)
+{
+    World world(seed, faults);
+    RequesterConfig requester = Endpoint::kRequester;
+    ResponderConfig responder = Endpoint::kResponder;
+    requester.timeout_ns = 60'000;
+    requester.retry_count = 100;
+    requester.rnr_retry = kRnrRetryForEver;
+    requester.dest_qpn = 1;
+    responder.dest_qpn = 0;
+    Endpoint from(requester);
+    Endpoint to(Endpoint::kRequester, responder);
+    to.memory.bytes.resize(kPerStream + 8);
+    world.add(from);
+    world.add(to);
+    Stream stream(world, from, to, 0, kPerStream, requester);
+    stream.break_at(static_cast<uint32_t>(world.below(15)), static_cast<Flaw>(seed % kFlaws));
+    stream.start(20);
+    EXPECT_TRUE(world.run(20 * kSecond)) << "does not come to an end";
+    stream.check_broken(faults.loss != 0);
+}
+
+TEST(model, a_request_fails)
+{
+    for_seeds(1, [](uint64_t seed) { run_flawed(seed, {.repeat = 20}); });
+}
+
+TEST(model, a_request_fails_and_packets_get_lost)
+{
+    for_seeds(1, [](uint64_t seed) { run_flawed(seed, {.loss = 10, .repeat = 5, .late = 5}); });
+}
+
+/// Messages that are not acknowledged: each that arrives is one of those that were sent.
+void run_unreliable(uint64_t seed, wire::Transport transport, uint32_t most)
+{
+    World world(seed, {.loss = 5, .repeat = 5, .damage = 5, .late = 5});
+    RequesterConfig requester = Endpoint::kRequester;
+    ResponderConfig responder = Endpoint::kResponder;
+    requester.transport = responder.transport = transport;
+    requester.dest_qpn = 1;
+    responder.dest_qpn = 0;
+    Endpoint from(requester);
+    Endpoint to(Endpoint::kRequester, responder);
+    world.add(from);
+    world.add(to);
+    for (uint32_t i = 0; i < 100; ++i)
+        world.after(world.below(1'000'000), [&] {
+            const auto index = static_cast<uint32_t>(from.posted.size());
+            const auto length = static_cast<uint32_t>(world.below(most + 1));
+            to.post_receive(most);
+            from.post({.op = Op::kSend,
+                       .extra = Extra::kImmediate,
+                       .length = length,
+                       .extra_value = index,
+                       .dest_qpn = 1,
+                       .qkey = Endpoint::kResponder.qkey},
+                      Bytes(length, static_cast<uint8_t>(index)));
+            world.progress(from);
+        });
+    EXPECT_TRUE(world.run(kSecond));
+    EXPECT_EQ(from.violation, "");
+    EXPECT_EQ(to.violation, "");
+    EXPECT_EQ(from.completions.size(), 100u);
+    EXPECT_GT(to.received.size(), 20u);
+    for (const Received &one : to.received) {
+        ASSERT_EQ(one.receipt.status, IBV_WC_SUCCESS);
+        ASSERT_LT(one.receipt.extra_value, from.posted.size());
+        ASSERT_EQ(one.bytes, from.posted[one.receipt.extra_value].local);
+    }
+}
+
+TEST(model, connected_messages_arrive_whole_or_not_at_all)
+{
+    for_seeds(2, [](uint64_t seed) { run_unreliable(seed, wire::Transport::kUc, 1200); });
+}
+
+TEST(model, datagrams_arrive_whole_or_not_at_all)
+{
+    for_seeds(2, [](uint64_t seed) { run_unreliable(seed, wire::Transport::kUd, 256); });
 }
 
 }  // namespace

@@ -29,17 +29,59 @@ void Stream::check() const
     ASSERT_EQ(to_.violation, "");
     ASSERT_FALSE(to_.fault);
     ASSERT_EQ(from_.completions.size(), from_.posted.size());
-    for (const Completion &completion : from_.completions) {
-        const Posted &posted = from_.posted[completion.index];
+    for (const Completion &completion : from_.completions)
         ASSERT_EQ(completion.status, IBV_WC_SUCCESS);
+    check_results();
+    ASSERT_EQ(from_.executed, locals_);
+    ASSERT_EQ(to_.received.size(), expected_.size());
+    check_receives(expected_.size());
+    ASSERT_EQ(std::memcmp(to_.memory.bytes.data() + base_, shadow_.data(), shadow_.size()), 0);
+    ASSERT_EQ(to_.atomics, atomics_);
+    ASSERT_GE(to_.flushes, flushes_);
+    ASSERT_EQ(to_.invalidated.size(), invalidations_);
+}
+
+void Stream::check_broken(bool is_lossy) const
+{
+    ASSERT_EQ(from_.violation, "");
+    ASSERT_EQ(to_.violation, "");
+    ASSERT_TRUE(from_.requester.failed());
+    ASSERT_FALSE(from_.completions.empty());
+    const Completion &last = from_.completions.back();
+    ASSERT_LE(last.index, flawed_);
+    for (size_t i = 0; i < last.index; ++i)
+        ASSERT_EQ(from_.completions[i].status, IBV_WC_SUCCESS);
+    check_results();
+    check_receives(std::min(expected_.size(), to_.received.size()));
+    if (is_lossy && last.status == IBV_WC_RETRY_EXC_ERR)
+        return;
+    ASSERT_EQ(last, (Completion{flawed_, flaw_status_, 0}));
+    ASSERT_EQ(to_.fault.has_value(), flaw_ != Flaw::kLocal);
+    ASSERT_EQ(to_.received.size(), expected_.size() + (flaw_ == Flaw::kReceive ? 1 : 0));
+    if (flaw_ == Flaw::kReceive) {
+        ASSERT_EQ(to_.received.back().receipt.status, IBV_WC_LOC_LEN_ERR);
+    }
+    ASSERT_EQ(std::memcmp(to_.memory.bytes.data() + base_, shadow_.data(), shadow_.size()), 0);
+    ASSERT_EQ(to_.atomics, atomics_);
+}
+
+/// The byte counts of all completions, and what those of reads and atomics brought.
+void Stream::check_results() const
+{
+    for (const Completion &completion : from_.completions) {
+        if (completion.status != IBV_WC_SUCCESS)
+            continue;
+        const Posted &posted = from_.posted[completion.index];
         ASSERT_EQ(completion.byte_count, posted.request.length);
         if (const auto found = results_.find(completion.index); found != results_.end()) {
             ASSERT_EQ(posted.local, found->second) << "read or atomic " << completion.index;
         }
     }
-    ASSERT_EQ(from_.executed, locals_);
-    ASSERT_EQ(to_.received.size(), expected_.size());
-    for (size_t i = 0; i < expected_.size(); ++i) {
+}
+
+void Stream::check_receives(size_t count) const
+{
+    for (size_t i = 0; i < count; ++i) {
         const Receipt &receipt = to_.received[i].receipt;
         const Receipt &expected = expected_[i].receipt;
         ASSERT_EQ(receipt.status, IBV_WC_SUCCESS);
@@ -52,10 +94,6 @@ void Stream::check() const
             ASSERT_EQ(to_.received[i].bytes, expected_[i].bytes) << "receive " << i;
         }
     }
-    ASSERT_EQ(memcmp(to_.memory.bytes.data() + base_, shadow_.data(), shadow_.size()), 0);
-    ASSERT_EQ(to_.atomics, atomics_);
-    ASSERT_GE(to_.flushes, flushes_);
-    ASSERT_EQ(to_.invalidated.size(), invalidations_);
 }
 
 uint32_t Stream::length()
@@ -159,6 +197,8 @@ void Stream::count(Request &request, uint32_t index)
 void Stream::post()
 {
     const auto index = static_cast<uint32_t>(from_.posted.size());
+    if (index >= flawed_)
+        return post_flawed();
     const uint64_t offset = world_.below(kRegion);
     Request request{};
     request.rkey = to_.memory.rkey;
@@ -212,6 +252,42 @@ void Stream::post()
             }
     }
     from_.post(request, std::move(local));
+}
+
+void Stream::post_flawed()
+{
+    if (from_.posted.size() > flawed_ + 1 || from_.requester.failed())
+        return;
+    Request request{.op = Op::kWrite, .length = 300, .rkey = to_.memory.rkey, .address = to_.memory.address};
+    if (from_.posted.size() == flawed_) {
+        switch (flaw_) {
+            case Flaw::kKey:
+                ++request.rkey;
+                flaw_status_ = IBV_WC_REM_ACCESS_ERR;
+                break;
+            case Flaw::kRange:
+                request.op = Op::kRead;
+                request.address += to_.memory.bytes.size() - 299;
+                flaw_status_ = IBV_WC_REM_ACCESS_ERR;
+                break;
+            case Flaw::kAlignment:
+                request = {
+                    .op = Op::kFetchAdd, .length = 8, .rkey = request.rkey, .address = request.address + 4};
+                flaw_status_ = IBV_WC_REM_INV_REQ_ERR;
+                break;
+            case Flaw::kLocal:
+                flaw_status_ = IBV_WC_LOC_PROT_ERR;
+                break;
+            case Flaw::kReceive:
+                request.op = Op::kSend;
+                request.length = kRegion + 1;
+                flaw_status_ = IBV_WC_REM_INV_REQ_ERR;
+                to_.post_receive(kRegion);
+                break;
+        }
+    }
+    const uint32_t index = from_.post(request);
+    from_.posted[index].local_fails = index == flawed_ && flaw_ == Flaw::kLocal;
 }
 
 }  // namespace urxe::transport::test

@@ -26,6 +26,10 @@ struct Expected {
     Bytes bytes;
 };
 
+/// What can be wrong with a request.
+enum class Flaw : uint8_t { kKey, kRange, kAlignment, kLocal, kReceive };
+constexpr unsigned kFlaws = 5;
+
 /// The requests of from, and what they do to to: in the kPerStream bytes of its memory at base, and in a
 /// counter at shared that streams add to together.
 class Stream {
@@ -46,18 +50,32 @@ public:
     /// Posts that many requests in the course of time.
     void start(unsigned requests);
 
+    /// Gives the request of that index a flaw; one more is posted after it.
+    void break_at(uint32_t index, Flaw flaw)
+    {
+        flawed_ = index;
+        flaw_ = flaw;
+    }
+
     /// What was added to the shared counter.
     uint64_t added() const { return added_; }
 
     /// Expects everything to be done, once and in order.
     void check() const;
 
+    /// Expects what came before the flawed request to be done, and that to fail. Where packets get lost the
+    /// requester may give up instead, at that or an earlier one, since one that failed answers no more.
+    void check_broken(bool is_lossy) const;
+
 private:
     uint32_t length();
     Bytes data(size_t size);
     bool is_reading() const;
     void expect_receive(const Request &request, const Bytes &bytes);
+    void check_receives(size_t count) const;
+    void check_results() const;
     void post();
+    void post_flawed();
     Bytes write(Request &request);
     void send(Request &request, uint32_t index, Bytes &local);
     void count(Request &request, uint32_t index);
@@ -72,6 +90,9 @@ private:
     std::map<uint32_t, Bytes> results_;  // of reads and atomics, by request
     std::vector<Expected> expected_;
     std::vector<uint32_t> locals_;
+    uint32_t flawed_ = UINT32_MAX;
+    Flaw flaw_{};
+    ibv_wc_status flaw_status_ = IBV_WC_SUCCESS;
     uint64_t added_ = 0;
     uint32_t atomics_ = 0;
     uint32_t flushes_ = 0;
