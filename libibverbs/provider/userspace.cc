@@ -78,6 +78,7 @@ Status add_userspace_device(verbs_userspace_list &list, const verbs_userspace_de
     made->ops = list.ops;
     verbs_sysfs_dev &sysfs = made->sysfs;
     std::memcpy(sysfs.ibdev_name, device.name, std::strlen(device.name) + 1);
+    std::memcpy(sysfs.sysfs_name, device.name, std::strlen(device.name) + 1);
     sysfs.flags = kIsUserspace | VSYSFS_READ_MODALIAS | VSYSFS_READ_NODE_GUID;
     sysfs.node_guid = device.node_guid;
     sysfs.node_type = device.node_type;
