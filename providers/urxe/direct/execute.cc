@@ -9,6 +9,7 @@
 #include "direct/completion.hh"
 #include "direct/grh.hh"
 #include "direct/memory.hh"
+#include "direct/target.hh"
 
 namespace urxe::direct {
 namespace {
@@ -20,34 +21,6 @@ constexpr Result done(ibv_wc_status status, uint64_t byte_len = 0)
     return {Outcome::kDone, status, static_cast<uint32_t>(byte_len)};
 }
 
-bool is_receiving(uint32_t state)
-{
-    return state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD || state == IBV_QPS_SQE;
-}
-
-/// A QP of a peer, as its responder.
-struct Target {
-    Process &process;
-    Peer &peer;
-    QpEntry &qp;
-    bool is_reliable;
-
-    void call(uint32_t attention) const
-    {
-        qp.attention.fetch_or(attention, std::memory_order_release);
-        process.call_attention(
-            peer, qp.qp_num.load(std::memory_order_relaxed) & ((1U << shared::kQpIndexBits) - 1));
-    }
-    /// A request that was refused for good puts a reliable responder in the error state (IBTA 9.9.3).
-    void fail(uint32_t attention) const
-    {
-        if (!is_reliable)
-            return;
-        qp.state.store(IBV_QPS_ERR, std::memory_order_release);
-        call(attention | shared::kAttentionError);
-    }
-};
-
 bool is_connected(const Qp &qp, const QpEntry &remote)
 {
     const uint32_t state = remote.state.load(std::memory_order_acquire);
@@ -55,108 +28,6 @@ bool is_connected(const Qp &qp, const QpEntry &remote)
            remote.dest_qp_num == qp.verbs.qp.qp_num && remote.type == qp.shared->type &&
            std::memcmp(&remote.remote_gid, &qp.shared->local_gid, sizeof(ibv_gid)) == 0 &&
            std::memcmp(&remote.local_gid, &qp.shared->remote_gid, sizeof(ibv_gid)) == 0;
-}
-
-/// A receive that was taken.
-struct TakenReceive {
-    uint32_t slot;
-    uint32_t srq;  ///< 0: the QP's own
-    uint32_t length;
-    uint32_t pd;
-    uint32_t count;
-    shared::Segment segments[kMaxSegments];
-};
-
-bool take_receive(const Target &target, TakenReceive &taken)
-{
-    Peer &peer = target.peer;
-    shared::ReceiveQueue *queue = &target.qp.receives;
-    shared::SrqEntry *srq = nullptr;
-    taken.srq = target.qp.srq;
-    if (taken.srq != 0) {
-        srq = peer.heap.entry(peer.heap.header().srqs, taken.srq);
-        if (srq == nullptr)
-            return false;
-        queue = &srq->receives;
-    }
-    bool is_below_limit = false;
-    {
-        common::Locked locked(queue->lock);
-        const uint32_t number = queue->taken.load(std::memory_order_relaxed);
-        const uint32_t left = queue->posted.load(std::memory_order_acquire) - number;
-        const uint64_t slots = uint64_t{queue->mask} + 1;
-        if (left == 0 || left > slots)
-            return false;
-        taken.slot = number & queue->mask;
-        if (queue->order != 0) {
-            const auto *order =
-                queue->order % alignof(uint32_t) != 0
-                    ? nullptr
-                    : static_cast<const uint32_t *>(peer.heap.at(queue->order, slots * sizeof(uint32_t)));
-            if (order == nullptr)
-                return false;
-            taken.slot = order[taken.slot] & queue->mask;
-        }
-        const uint64_t stride = queue->stride;
-        const auto *receives = static_cast<const char *>(queue->receives % alignof(shared::Receive) != 0 ||
-                                                                 stride % alignof(shared::Receive) != 0
-                                                             ? nullptr
-                                                             : peer.heap.at(queue->receives, slots * stride));
-        if (receives == nullptr)
-            return false;
-        const auto &receive = *reinterpret_cast<const shared::Receive *>(receives + taken.slot * stride);
-        taken.count = receive.num_segments;
-        if (taken.count > kMaxSegments ||
-            sizeof(shared::Receive) + taken.count * sizeof(shared::Segment) > stride)
-            return false;
-        taken.length = receive.length;
-        if (taken.count != 0)
-            std::memcpy(taken.segments, receive.segments, taken.count * sizeof(shared::Segment));
-        taken.pd = queue->pd;
-        queue->taken.store(number + 1, std::memory_order_release);
-        is_below_limit = left - 1 < queue->limit.load(std::memory_order_relaxed);
-    }
-    if (is_below_limit && srq != nullptr && srq->receives.limit.exchange(0) != 0) {
-        srq->attention.fetch_or(shared::kAttentionLimit, std::memory_order_release);
-        target.process.call_attention(peer, shared::QpTable::kCapacity + taken.srq);
-    }
-    return true;
-}
-
-/// The bytes that a request carries.
-bool find_payload(Qp &qp, const Request &request, Pieces &pieces)
-{
-    pieces.count = 0;
-    pieces.length = 0;
-    if (!request.is_inline)
-        return find_pieces(qp.process->self, {request.segments(), request.num_segments}, qp.pd_number, 0,
-                           pieces);
-    if (request.length != 0)
-        pieces.piece[pieces.count++] = {reinterpret_cast<uintptr_t>(request.inline_data()), request.length,
-                                        Way::kPointer};
-    pieces.length = request.length;
-    return true;
-}
-
-/// Ends a receive: puts its completion into the queue of the QP. `payload` (with `grh`) is small enough to go along, or is
-/// already where it belongs (then inline_len is 0).
-Pushed complete_receive(const Target &target, const TakenReceive &receive, NewCompletion completion,
-                        std::span<const uint8_t> grh = {}, std::span<const Piece> payload = {},
-                        uint32_t inline_len = 0)
-{
-    Peer &peer = target.peer;
-    shared::CqEntry *cq = peer.heap.entry(peer.heap.header().cqs, target.qp.recv_cq);
-    if (cq == nullptr)
-        return Pushed::kOverrun;
-    completion.qp = target.qp.qp_num.load(std::memory_order_relaxed) & ((1U << shared::kQpIndexBits) - 1);
-    completion.qp_generation = target.qp.generation.load(std::memory_order_relaxed);
-    completion.request = receive.slot;
-    completion.srq = receive.srq;
-    completion.kind = shared::kReceiveCompletion;
-    const Pushed pushed = push(target.process, peer, *cq, completion, grh, payload, inline_len);
-    if (pushed == Pushed::kOverrun)
-        target.fail(shared::kAttentionFatal);
-    return pushed;
 }
 
 /// What a copy that failed comes to for the requester, when memory of the target is what is written to, or read.

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A QP as the target of requests.
+#include "direct/target.hh"
+
+#include <cstring>
+
+namespace urxe::direct {
+
+void Target::call(uint32_t attention) const
+{
+    qp.attention.fetch_or(attention, std::memory_order_release);
+    process.call_attention(peer, qp_index_of(qp.qp_num.load(std::memory_order_relaxed)));
+}
+
+void Target::fail(uint32_t attention) const
+{
+    if (!is_reliable)
+        return;
+    qp.state.store(IBV_QPS_ERR, std::memory_order_release);
+    call(attention | shared::kAttentionError);
+}
+
+bool take_receive(const Target &target, TakenReceive &taken)
+{
+    Peer &peer = target.peer;
+    shared::ReceiveQueue *queue = &target.qp.receives;
+    shared::SrqEntry *srq = nullptr;
+    taken.srq = target.qp.srq;
+    if (taken.srq != 0) {
+        srq = peer.heap.entry(peer.heap.header().srqs, taken.srq);
+        if (srq == nullptr)
+            return false;
+        queue = &srq->receives;
+    }
+    bool is_below_limit = false;
+    {
+        common::Locked locked(queue->lock);
+        const uint32_t number = queue->taken.load(std::memory_order_relaxed);
+        const uint32_t left = queue->posted.load(std::memory_order_acquire) - number;
+        const uint64_t slots = uint64_t{queue->mask} + 1;
+        if (left == 0 || left > slots)
+            return false;
+        taken.slot = number & queue->mask;
+        if (queue->order != 0) {
+            const auto *order =
+                queue->order % alignof(uint32_t) != 0
+                    ? nullptr
+                    : static_cast<const uint32_t *>(peer.heap.at(queue->order, slots * sizeof(uint32_t)));
+            if (order == nullptr)
+                return false;
+            taken.slot = order[taken.slot] & queue->mask;
+        }
+        const uint64_t stride = queue->stride;
+        const auto *receives = static_cast<const char *>(queue->receives % alignof(shared::Receive) != 0 ||
+                                                                 stride % alignof(shared::Receive) != 0
+                                                             ? nullptr
+                                                             : peer.heap.at(queue->receives, slots * stride));
+        if (receives == nullptr)
+            return false;
+        const auto &receive = *reinterpret_cast<const shared::Receive *>(receives + taken.slot * stride);
+        taken.count = receive.num_segments;
+        if (taken.count > kMaxSegments ||
+            sizeof(shared::Receive) + taken.count * sizeof(shared::Segment) > stride)
+            return false;
+        taken.length = receive.length;
+        if (taken.count != 0)
+            std::memcpy(taken.segments, receive.segments, taken.count * sizeof(shared::Segment));
+        taken.pd = queue->pd;
+        queue->taken.store(number + 1, std::memory_order_release);
+        is_below_limit = left - 1 < queue->limit.load(std::memory_order_relaxed);
+    }
+    if (is_below_limit && srq != nullptr && srq->receives.limit.exchange(0) != 0) {
+        srq->attention.fetch_or(shared::kAttentionLimit, std::memory_order_release);
+        target.process.call_attention(peer, shared::QpTable::kCapacity + taken.srq);
+    }
+    return true;
+}
+
+bool find_payload(Qp &qp, const Request &request, Pieces &pieces)
+{
+    pieces.count = 0;
+    pieces.length = 0;
+    if (!request.is_inline)
+        return find_pieces(qp.process->self, {request.segments(), request.num_segments}, qp.pd_number, 0,
+                           pieces);
+    if (request.length != 0)
+        pieces.piece[pieces.count++] = {reinterpret_cast<uintptr_t>(request.inline_data()), request.length,
+                                        Way::kPointer};
+    pieces.length = request.length;
+    return true;
+}
+
+Pushed complete_receive(const Target &target, const TakenReceive &receive, NewCompletion completion,
+                        std::span<const uint8_t> grh, std::span<const Piece> payload, uint32_t inline_len)
+{
+    Peer &peer = target.peer;
+    shared::CqEntry *cq = peer.heap.entry(peer.heap.header().cqs, target.qp.recv_cq);
+    if (cq == nullptr)
+        return Pushed::kOverrun;
+    completion.qp = qp_index_of(target.qp.qp_num.load(std::memory_order_relaxed));
+    completion.qp_generation = target.qp.generation.load(std::memory_order_relaxed);
+    completion.request = receive.slot;
+    completion.srq = receive.srq;
+    completion.kind = shared::kReceiveCompletion;
+    const Pushed pushed = push(target.process, peer, *cq, completion, grh, payload, inline_len);
+    if (pushed == Pushed::kOverrun)
+        target.fail(shared::kAttentionFatal);
+    return pushed;
+}
+
+}  // namespace urxe::direct

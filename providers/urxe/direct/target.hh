@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A QP as the target of requests, whoever carries them out: its receives, its completions, its errors.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+#include <span>
+
+#include "direct/completion.hh"
+#include "direct/memory.hh"
+#include "verbs/qp.hh"
+
+namespace urxe::direct {
+
+constexpr uint32_t qp_index_of(uint32_t qp_num)
+{
+    return qp_num & ((1U << shared::kQpIndexBits) - 1);
+}
+
+/// Whether a QP in that state takes requests.
+constexpr bool is_receiving(uint32_t state)
+{
+    return state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD || state == IBV_QPS_SQE;
+}
+
+/// A QP of a peer, as its responder. Under an Access to the peer.
+struct Target {
+    Process &process;
+    Peer &peer;
+    shared::QpEntry &qp;
+    bool is_reliable;
+
+    /// Has the owner look at the QP; bits of shared::Attention.
+    void call(uint32_t attention) const;
+    /// A request that was refused for good puts a reliable responder in the error state (IBTA 9.9.3).
+    void fail(uint32_t attention) const;
+};
+
+/// A receive that was taken.
+struct TakenReceive {
+    uint32_t slot;
+    uint32_t srq;  ///< 0: the QP's own
+    uint32_t length;
+    uint32_t pd;
+    uint32_t count;
+    shared::Segment segments[kMaxSegments];
+};
+
+/// Takes the oldest receive of the QP or its SRQ. False: there is none.
+bool take_receive(const Target &target, TakenReceive &taken);
+
+/// The bytes that a request of this process carries. False where its keys do not permit that.
+bool find_payload(Qp &qp, const Request &request, Pieces &pieces);
+
+/// Ends a receive: puts its completion into the queue of the QP. `payload` (with `grh`) is small enough to go along, or is
+/// already where it belongs (then inline_len is 0).
+Pushed complete_receive(const Target &target, const TakenReceive &receive, NewCompletion completion,
+                        std::span<const uint8_t> grh = {}, std::span<const Piece> payload = {},
+                        uint32_t inline_len = 0);
+
+}  // namespace urxe::direct
