@@ -15,6 +15,7 @@
 #include "verbs/ah.hh"
 #include "verbs/cq.hh"
 #include "verbs/mr.hh"
+#include "verbs/mw.hh"
 #include "verbs/pd.hh"
 #include "verbs/qp.hh"
 #include "verbs/srq.hh"
@@ -63,11 +64,11 @@ int query_device(ibv_context *context, const ibv_query_device_ex_input *input, i
     basic.max_qp_wr = static_cast<int>(kMaxWr);
     basic.device_cap_flags = IBV_DEVICE_PORT_ACTIVE_EVENT | IBV_DEVICE_SYS_IMAGE_GUID |
                              IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_CURR_QP_STATE_MOD |
-                             IBV_DEVICE_N_NOTIFY_CQ;
+                             IBV_DEVICE_N_NOTIFY_CQ | IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
     basic.max_sge = basic.max_sge_rd = static_cast<int>(direct::kMaxSegments);
     basic.max_cq = shared::CqTable::kCapacity - 1;
     basic.max_cqe = kMaxCqe;
-    basic.max_mr = shared::MrTable::kCapacity - 1;
+    basic.max_mr = basic.max_mw = shared::MrTable::kCapacity - 1;
     basic.max_pd = INT32_MAX;
     basic.max_qp_rd_atom = basic.max_qp_init_rd_atom = kMaxRdAtomic;
     basic.max_res_rd_atom = static_cast<int>(kMaxRdAtomic * shared::QpTable::kCapacity);
@@ -154,14 +155,17 @@ void context_free(ibv_context *context)
 }
 
 constexpr verbs_context_ops kContextOps = {
+    .alloc_mw = mw_alloc,
     .alloc_null_mr = mr_alloc_null,
     .alloc_pd = pd_alloc,
+    .bind_mw = mw_bind,
     .create_ah = ah_create,
     .create_cq = cq_create,
     .create_cq_ex = cq_create_ex,
     .create_qp = qp_create,
     .create_qp_ex = qp_create_ex,
     .create_srq = srq_create,
+    .dealloc_mw = mw_dealloc,
     .dealloc_pd = pd_dealloc,
     .dereg_mr = mr_deregister,
     .destroy_ah = ah_destroy,

@@ -114,6 +114,7 @@ int Process::create(Process &process)
     process.lock.init();
     process.peers_lock_.init();
     process.helper_lock_.init();
+    process.windows_lock.init();
     process.self.lock.init();
     process.self.process = &process;
     process.self.is_self = true;
@@ -204,6 +205,7 @@ void Process::destroy()
     self.lock.destroy();
     peers_lock_.destroy();
     helper_lock_.destroy();
+    windows_lock.destroy();
     lock.destroy();
     for (IndexPool *pool : {&mr_indices, &qp_indices, &cq_indices, &srq_indices})
         pool->destroy();

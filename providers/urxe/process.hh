@@ -19,6 +19,7 @@ namespace urxe {
 struct Qp;
 struct Cq;
 struct Srq;
+struct Mw;
 class Process;
 
 /// A process whose objects this one works on: itself, or another of the same user on the same host.
@@ -74,6 +75,8 @@ public:
     PrivateTable<Qp *, 6, 8> qps;
     PrivateTable<Cq *, 6, 10> cqs;
     PrivateTable<Srq *, 6, 10> srqs;
+    common::Mutex windows_lock;  ///< of binding memory windows; no other is taken under it
+    Mw *windows;
     std::atomic<uint32_t> next_pd;
     std::atomic<uint32_t> next_key;  ///< the low byte of the next memory key
 

@@ -65,8 +65,18 @@ NewCompletion receive_completion(const Qp &qp, const Request &request)
     if (has_immediate(request.opcode)) {
         completion.wc_flags = IBV_WC_WITH_IMM;
         completion.imm_data = request.imm_data;
+    } else if (request.opcode == IBV_WR_SEND_WITH_INV) {
+        completion.wc_flags = IBV_WC_WITH_INV;
+        completion.imm_data = request.imm_data;
     }
     return completion;
+}
+
+/// Whoever is not reliable never learns that it was refused.
+Result refuse(const Target &target, shared::Attention why, ibv_wc_status status)
+{
+    target.fail(why);
+    return done(target.is_reliable ? status : IBV_WC_SUCCESS);
 }
 
 Result execute_send(Qp &qp, const Request &request, const Target &target)
@@ -74,6 +84,10 @@ Result execute_send(Qp &qp, const Request &request, const Target &target)
     Pieces payload;
     if (!find_payload(qp, request, payload))
         return done(IBV_WC_LOC_PROT_ERR);
+    const uint32_t qp_num = target.qp.qp_num.load(std::memory_order_relaxed);
+    const bool invalidates = request.opcode == IBV_WR_SEND_WITH_INV;
+    if (invalidates && !can_invalidate(target.peer, request.imm_data, target.qp.pd, qp_num))
+        return refuse(target, shared::kAttentionAccessError, IBV_WC_REM_ACCESS_ERR);
     TakenReceive receive;
     if (!take_receive(target, receive))
         return {Outcome::kNoReceive, IBV_WC_SUCCESS, 0};
@@ -101,6 +115,8 @@ Result execute_send(Qp &qp, const Request &request, const Target &target)
         status = status_of(
             copy(target.peer, {to.piece, to.count}, {payload.piece, payload.count}, request.length), true);
     if (status == IBV_WC_SUCCESS) {
+        if (invalidates)
+            invalidate(target.peer, request.imm_data, target.qp.pd, qp_num);
         switch (complete_receive(target, receive, completion, {}, {payload.piece, payload.count},
                                  goes_along ? static_cast<uint32_t>(request.length) : 0)) {
             case Pushed::kYes:
@@ -116,13 +132,6 @@ Result execute_send(Qp &qp, const Request &request, const Target &target)
     complete_receive(target, receive, completion);
     target.fail(0);
     return done(status);
-}
-
-/// Whoever is not reliable never learns that it was refused.
-Result refuse(const Target &target, shared::Attention why, ibv_wc_status status)
-{
-    target.fail(why);
-    return done(target.is_reliable ? status : IBV_WC_SUCCESS);
 }
 
 /// The memory that a request names; or how the request ends if the target does not permit it. To a QP that grants no
@@ -267,6 +276,7 @@ Result execute(Qp &qp, const Request &request)
     switch (request.opcode) {
         case IBV_WR_SEND:
         case IBV_WR_SEND_WITH_IMM:
+        case IBV_WR_SEND_WITH_INV:
             return execute_send(qp, request, target);
         case IBV_WR_RDMA_WRITE:
         case IBV_WR_RDMA_WRITE_WITH_IMM:

@@ -15,20 +15,23 @@ namespace {
 using shared::MrEntry;
 using shared::MrKind;
 
-const MrEntry *entry_of(Peer &peer, uint32_t key)
+MrEntry *shared_entry_of(Peer &peer, uint32_t key)
 {
-    const uint32_t index = key >> 8;
-    if (index == 0)
-        return nullptr;
-    const MrEntry *entry =
-        peer.is_self ? peer.process->regions.find(index) : peer.heap.entry(peer.heap.header().regions, index);
+    MrEntry *entry = peer.heap.entry(peer.heap.header().regions, key >> 8);
     return entry != nullptr && entry->key.load(std::memory_order_acquire) == key ? entry : nullptr;
 }
 
-bool covers(const MrEntry &entry, uint64_t address, uint64_t length)
+MrEntry *entry_of(Peer &peer, uint32_t key)
 {
-    const uint64_t offset = address - entry.iova;
-    return offset <= entry.length && length <= entry.length - offset;
+    if (key >> 8 == 0)
+        return nullptr;
+    if (!peer.is_self)
+        return shared_entry_of(peer, key);
+    MrEntry *entry = peer.process->regions.find(key >> 8);
+    if (entry == nullptr || entry->key.load(std::memory_order_acquire) != key)
+        return nullptr;
+    // A peer that invalidates a window takes its key away where peers look.
+    return shared::is_window(entry->kind) && shared_entry_of(peer, key) == nullptr ? nullptr : entry;
 }
 
 /// Own memory through the kernel, one piece on each side.
@@ -116,6 +119,32 @@ Copied copy_piece(Peer &peer, const Piece &to, const Piece &from, uint64_t lengt
 
 }  // namespace
 
+bool covers(const MrEntry &entry, uint64_t address, uint64_t length)
+{
+    const uint64_t offset = address - entry.iova;
+    return offset <= entry.length && length <= entry.length - offset;
+}
+
+bool can_invalidate(Peer &peer, uint32_t key, uint32_t pd, uint32_t qp_num)
+{
+    const MrEntry *entry = entry_of(peer, key);
+    return entry != nullptr && entry->kind == MrKind::kWindow2 && entry->pd == pd && entry->qp_num == qp_num;
+}
+
+bool invalidate(Peer &peer, uint32_t key, uint32_t pd, uint32_t qp_num)
+{
+    if (!can_invalidate(peer, key, pd, qp_num))
+        return false;
+    // Where a key is bound anew meanwhile, it is another one.
+    uint32_t expected = key;
+    if (MrEntry *seen = peer.heap.entry(peer.heap.header().regions, key >> 8); seen != nullptr)
+        seen->key.compare_exchange_strong(expected, 0);
+    expected = key;
+    if (peer.is_self)
+        peer.process->regions.find(key >> 8)->key.compare_exchange_strong(expected, 0);
+    return true;
+}
+
 bool find_memory(Peer &peer, uint32_t key, uint32_t pd, uint32_t qp_num, uint64_t address, uint64_t length,
                  uint32_t access, Piece &piece)
 {
@@ -124,13 +153,13 @@ bool find_memory(Peer &peer, uint32_t key, uint32_t pd, uint32_t qp_num, uint64_
         !covers(*entry, address, length))
         return false;
     uint64_t offset = address - entry->iova;
-    if (entry->kind == MrKind::kWindow) {
-        if (qp_num == 0 || (entry->qp_num != 0 && entry->qp_num != qp_num))
+    if (shared::is_window(entry->kind)) {
+        if (qp_num == 0 || (entry->kind == MrKind::kWindow2 && entry->qp_num != qp_num))
             return false;
         // `address` of a window is where it begins, as the region has it.
         const MrEntry *region = entry_of(peer, entry->region);
         const uint64_t start = entry->address + offset;
-        if (region == nullptr || region->kind == MrKind::kWindow || !covers(*region, start, length))
+        if (region == nullptr || shared::is_window(region->kind) || !covers(*region, start, length))
             return false;
         entry = region;
         offset = start - region->iova;

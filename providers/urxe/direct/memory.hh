@@ -36,9 +36,19 @@ struct Pieces {
 
 /// The region behind a key of `peer`, if it permits a request of that kind: the key is valid, of that protection domain,
 /// and covers the bytes with that access (IBV_ACCESS_REMOTE_* and others; 0: reading with a local key). A type 2 window
-/// must be the QP's. IBTA 10.6.3. Under an Access to `peer`, for as long as the piece is used.
+/// must be the QP's; no window is for local keys, which come with a QP number of 0. IBTA 10.6.3. Under an Access to `peer`, for as long as the piece is used.
 bool find_memory(Peer &peer, uint32_t key, uint32_t pd, uint32_t qp_num, uint64_t address, uint64_t length,
                  uint32_t access, Piece &piece);
+
+/// Whether the region or window has those bytes.
+bool covers(const shared::MrEntry &entry, uint64_t address, uint64_t length);
+
+/// Whether the key is one of a memory window of type 2 that the QP has bound, so that a request of that QP may invalidate
+/// it. Under an Access to another process's `peer`, as is invalidate().
+bool can_invalidate(Peer &peer, uint32_t key, uint32_t pd, uint32_t qp_num);
+
+/// Takes the key away. False where can_invalidate() says so. IBTA 10.6.5.
+bool invalidate(Peer &peer, uint32_t key, uint32_t pd, uint32_t qp_num);
 
 /// Appends what the entries of a list give. False where one is not permitted, or there are too many.
 bool find_pieces(Peer &peer, std::span<const shared::Segment> segments, uint32_t pd, uint32_t access,

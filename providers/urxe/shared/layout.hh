@@ -42,15 +42,22 @@ struct Table {
 
 /// What a memory key stands for.
 enum class MrKind : uint32_t {
-    kMemory,  ///< memory of the owner; a peer reaches it with process_vm_*
-    kBuffer,  ///< memory in a file that a peer can map: `buffer` names it
-    kNull,    ///< writes vanish and reads give zeroes
-    kWindow,  ///< a memory window, within the region that `region` names
+    kMemory,   ///< memory of the owner; a peer reaches it with process_vm_*
+    kBuffer,   ///< memory in a file that a peer can map: `buffer` names it
+    kNull,     ///< writes vanish and reads give zeroes
+    kWindow1,  ///< a memory window of type 1, within the region that `region` names
+    kWindow2,  ///< one of type 2, for requests of the QP `qp_num`
 };
+
+constexpr bool is_window(MrKind kind)
+{
+    return kind == MrKind::kWindow1 || kind == MrKind::kWindow2;
+}
 
 /// A memory region or a bound memory window, by its key: bits 31 to 8 are the index in the table, bits 7 to 0 the rest.
 struct alignas(kCacheLine) MrEntry {
-    /// The key under which it can be reached now; 0: it cannot. Written by the owner alone, with release, after all else.
+    /// The key under which it can be reached now; 0: it cannot. Written by the owner, with release, after all else; a peer
+    /// only ever takes it away from a window of type 2, which it invalidates.
     std::atomic<uint32_t> key;
     MrKind kind;
     uint32_t pd;
@@ -59,8 +66,8 @@ struct alignas(kCacheLine) MrEntry {
     uint64_t length;
     uint64_t address;  ///< where the owner has its first byte; kBuffer: its offset in the buffer's file
     uint32_t buffer;   ///< kBuffer: index in the owner's table of buffers
-    uint32_t region;   ///< kWindow: key of the region
-    uint32_t qp_num;   ///< kWindow: a type 2 window is for requests of this QP; 0: for all
+    uint32_t region;   ///< of a window: key of the region
+    uint32_t qp_num;   ///< kWindow2: whose requests it is for
     uint32_t is_paged_on_demand;  ///< its pages may be missing: never touched but through the kernel
 };
 static_assert(sizeof(MrEntry) == 64);
@@ -221,7 +228,7 @@ struct alignas(kCacheLine) AccessSlot {
 };
 constexpr uint32_t kAccessSlots = 64;
 
-constexpr uint64_t kMagic = 0x3130'6578'7275'0001;  ///< changes with each change of this file
+constexpr uint64_t kMagic = 0x3130'6578'7275'0002;  ///< changes with each change of this file
 
 /// The least significant bits of a QP number that are the QP's index in its process; those above are the process's slot.
 constexpr uint32_t kQpIndexBits = 14;

@@ -11,6 +11,7 @@
 #include "common/memory.hh"
 #include "context.hh"
 #include "direct/memory.hh"
+#include "verbs/mw.hh"
 #include "verbs/qp.hh"
 #include "verbs/srq.hh"
 
@@ -123,6 +124,9 @@ bool take_receive(Cq &cq, const Completion &completion, ibv_wc &wc)
     }
     if (!receives.complete(completion.request, wc.wr_id))
         return false;
+    // A peer takes the key of a window away where peers look; here it goes now.
+    if ((completion.wc_flags & IBV_WC_WITH_INV) != 0) [[unlikely]]
+        mw_invalidated(process, completion.imm_data, qp.verbs.qp.qp_num);
     wc.opcode = static_cast<ibv_wc_opcode>(IBV_WC_RECV + completion.opcode);
     wc.qp_num = qp.verbs.qp.qp_num;
     return true;

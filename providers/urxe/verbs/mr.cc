@@ -8,6 +8,7 @@
 #include "common/memory.hh"
 #include "context.hh"
 #include "verbs/address_space.hh"
+#include "verbs/mw.hh"
 #include "verbs/pd.hh"
 
 namespace urxe {
@@ -44,31 +45,6 @@ void describe(MrEntry &entry, MrKind kind, const ibv_pd &pd, uintptr_t address, 
     entry.is_paged_on_demand = (access & IBV_ACCESS_ON_DEMAND) != 0 ? 1 : 0;
 }
 
-/// Makes what `own` says known to peers, under its key.
-void publish(MrEntry &own, MrEntry &seen, uint32_t key)
-{
-    seen.kind = own.kind;
-    seen.pd = own.pd;
-    seen.access = own.access;
-    seen.iova = own.iova;
-    seen.length = own.length;
-    seen.address = own.address;
-    seen.buffer = own.buffer;
-    seen.region = own.region;
-    seen.qp_num = own.qp_num;
-    seen.is_paged_on_demand = own.is_paged_on_demand;
-    own.key.store(key, std::memory_order_release);
-    seen.key.store(key, std::memory_order_release);
-}
-
-/// Takes the key away and waits until nobody uses it any more.
-void withdraw(Process &process, uint32_t index)
-{
-    process.regions.find(index)->key.store(0, std::memory_order_release);
-    process.self.heap.entry(process.header().regions, index)->key.store(0, std::memory_order_release);
-    process.wait_for_accesses();
-}
-
 Mr *make(ibv_pd *pd, MrKind kind, void *address, uint64_t length, uint64_t iova, unsigned access)
 {
     Process &process = process_of(*pd->context);
@@ -76,19 +52,15 @@ Mr *make(ibv_pd *pd, MrKind kind, void *address, uint64_t length, uint64_t iova,
     if (!mr)
         return nullptr;
     common::Locked locked(process.lock);
-    const uint32_t index = process.mr_indices.take(shared::MrTable::kCapacity);
-    if (index == 0 || process.make_entry(process.header().regions, index) != 0 ||
-        process.regions.make(index) == nullptr) {
-        if (index != 0)
-            process.mr_indices.give(index);
+    const uint32_t index = mr_take_index(process);
+    if (index == 0)
         return common::null_with(ENOMEM);
-    }
     MrEntry &own = *process.regions.find(index);
     describe(own, kind, *pd, reinterpret_cast<uintptr_t>(address), length, iova, access);
     Mr &made = *mr;
     made.index = index;
     const uint32_t key = index << 8 | process.next_key.fetch_add(1) % 256;
-    publish(own, *process.self.heap.entry(process.header().regions, index), key);
+    mr_publish(process, index, key);
     made.verbs.ibv_mr.lkey = made.verbs.ibv_mr.rkey = key;
     made.verbs.ibv_mr.handle = index;
     made.verbs.ibv_mr.context = pd->context;
@@ -99,6 +71,44 @@ Mr *make(ibv_pd *pd, MrKind kind, void *address, uint64_t length, uint64_t iova,
 }
 
 }  // namespace
+
+uint32_t mr_take_index(Process &process)
+{
+    const uint32_t index = process.mr_indices.take(shared::MrTable::kCapacity);
+    if (index == 0)
+        return 0;
+    if (process.make_entry(process.header().regions, index) == 0 && process.regions.make(index) != nullptr)
+        return index;
+    process.mr_indices.give(index);
+    return 0;
+}
+
+void mr_publish(Process &process, uint32_t index, uint32_t key)
+{
+    MrEntry &own = *process.regions.find(index);
+    MrEntry &seen = *process.self.heap.entry(process.header().regions, index);
+    seen.kind = own.kind;
+    seen.pd = own.pd;
+    seen.access = own.access;
+    seen.iova = own.iova;
+    seen.length = own.length;
+    seen.address = own.address;
+    seen.buffer = own.buffer;
+    seen.region = own.region;
+    seen.qp_num = own.qp_num;
+    seen.is_paged_on_demand = own.is_paged_on_demand;
+    // A window is reached while both have its key.
+    seen.key.store(key, std::memory_order_release);
+    own.key.store(key, std::memory_order_release);
+}
+
+void mr_withdraw(Process &process, uint32_t index)
+{
+    if (process.regions.find(index)->key.exchange(0) == 0)
+        return;
+    process.self.heap.entry(process.header().regions, index)->key.store(0, std::memory_order_release);
+    process.wait_for_accesses();
+}
 
 ibv_mr *mr_register(ibv_pd *pd, void *address, size_t length, uint64_t iova, int access_flags)
 {
@@ -148,14 +158,14 @@ int mr_reregister(verbs_mr *verbs, int flags, ibv_pd *pd, void *address, size_t 
         if (const int error = bring_in(start, size, (access & IBV_ACCESS_LOCAL_WRITE) != 0); error != 0)
             return error;
     common::Locked locked(process.lock);
-    withdraw(process, mr.index);
+    mr_withdraw(process, mr.index);
     MrEntry &own = *process.regions.find(mr.index);
     const uint64_t iova = !has_memory ? own.iova : (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : start;
     ibv_pd *const domain = (flags & IBV_REREG_MR_CHANGE_PD) != 0 ? pd : ibmr.pd;
     describe(own, own.kind, *domain, start, size, iova, access);
     // Whoever has the old key has no business with what the region is now.
     const uint32_t key = mr.index << 8 | ((ibmr.lkey + 1) & 0xff);
-    publish(own, *process.self.heap.entry(process.header().regions, mr.index), key);
+    mr_publish(process, mr.index, key);
     ibmr.lkey = ibmr.rkey = key;
     to_pd(ibmr.pd).users.fetch_sub(1);
     to_pd(domain).users.fetch_add(1);
@@ -166,7 +176,9 @@ int mr_deregister(verbs_mr *verbs)
 {
     auto *mr = reinterpret_cast<Mr *>(verbs);
     Process &process = process_of(*mr->verbs.ibv_mr.context);
-    withdraw(process, mr->index);
+    if (mw_is_bound_to(process, mr->verbs.ibv_mr.lkey))
+        return EBUSY;
+    mr_withdraw(process, mr->index);
     {
         common::Locked locked(process.lock);
         process.mr_indices.give(mr->index);

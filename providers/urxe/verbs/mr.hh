@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "process.hh"
+
 namespace urxe {
 
 struct Mr {
@@ -17,6 +19,16 @@ ibv_mr *mr_register(ibv_pd *pd, void *address, size_t length, uint64_t iova, int
 ibv_mr *mr_alloc_null(ibv_pd *pd);
 int mr_reregister(verbs_mr *mr, int flags, ibv_pd *pd, void *address, size_t length, int access);
 int mr_deregister(verbs_mr *mr);
+
+// What memory windows have in common with regions.
+
+/// An index in the tables of regions, with entries in both; 0: no memory. Under process.lock.
+uint32_t mr_take_index(Process &process);
+/// Makes what the owner's entry says known to peers, under that key.
+void mr_publish(Process &process, uint32_t index, uint32_t key);
+/// Takes the key away and waits until nobody uses it any more. Under no Access.
+void mr_withdraw(Process &process, uint32_t index);
+
 int mr_advise(ibv_pd *pd, ibv_advise_mr_advice advice, uint32_t flags, ibv_sge *list, uint32_t count);
 
 }  // namespace urxe

@@ -42,9 +42,10 @@ struct Request {
             uint32_t flow_label;
         } datagram;
         struct {
-            ibv_mw *mw;
-            ibv_mw_bind_info info;
-            uint32_t rkey;
+            uint64_t address, length;
+            uint32_t window;  ///< a key of it
+            uint32_t key;     ///< the one that it gets
+            uint32_t region, access;
         } bind;
     };
 

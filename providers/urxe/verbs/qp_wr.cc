@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "verbs/mw.hh"
 #include "verbs/send_queue.hh"
 
 namespace urxe {
@@ -20,14 +21,7 @@ Request *begin(ibv_qp_ex *qp_ex, ibv_wr_opcode opcode)
         return nullptr;
     }
     Request &request = qp.request(qp.batch_end++);
-    request.wr_id = qp_ex->wr_id;
-    request.opcode = static_cast<uint8_t>(opcode);
-    request.is_signaled = qp.signals_all || (qp_ex->wr_flags & IBV_SEND_SIGNALED) != 0;
-    request.is_solicited = (qp_ex->wr_flags & IBV_SEND_SOLICITED) != 0;
-    request.is_fenced = (qp_ex->wr_flags & IBV_SEND_FENCE) != 0;
-    request.is_inline = false;
-    request.num_segments = 0;
-    request.length = 0;
+    set_common(qp, request, qp_ex->wr_id, opcode, qp_ex->wr_flags & ~unsigned{IBV_SEND_INLINE});
     return &request;
 }
 
@@ -60,6 +54,28 @@ void wr_send_imm(ibv_qp_ex *qp, __be32 imm_data)
 {
     if (Request *request = begin(qp, IBV_WR_SEND_WITH_IMM); request != nullptr)
         request->imm_data = imm_data;
+}
+
+void wr_send_inv(ibv_qp_ex *qp, uint32_t invalidate_rkey)
+{
+    if (Request *request = begin(qp, IBV_WR_SEND_WITH_INV); request != nullptr)
+        request->imm_data = invalidate_rkey;
+}
+
+void wr_local_inv(ibv_qp_ex *qp, uint32_t invalidate_rkey)
+{
+    if (Request *request = begin(qp, IBV_WR_LOCAL_INV); request != nullptr)
+        request->imm_data = invalidate_rkey;
+}
+
+void wr_bind_mw(ibv_qp_ex *qp, ibv_mw *mw, uint32_t rkey, const ibv_mw_bind_info *info)
+{
+    Request *request = begin(qp, IBV_WR_BIND_MW);
+    if (request == nullptr)
+        return;
+    const int error = mw->type == IBV_MW_TYPE_2 ? mw_set_bind(*request, *mw, rkey, *info) : EINVAL;
+    if (error != 0)
+        set_error(qp, error);
 }
 
 Request *begin_remote(ibv_qp_ex *qp, ibv_wr_opcode opcode, uint32_t rkey, uint64_t remote_addr)
@@ -166,8 +182,7 @@ void wr_start(ibv_qp_ex *qp_ex)
     Qp &qp = to_qp(qp_ex);
     qp.send_lock.lock();
     qp.batch_end = qp.posted.load(std::memory_order_relaxed);
-    const ibv_qp_state state = qp.state.load(std::memory_order_relaxed);
-    qp.batch_error = state == IBV_QPS_RESET || state == IBV_QPS_INIT || state == IBV_QPS_RTR ? EINVAL : 0;
+    qp.batch_error = takes_requests(qp) ? 0 : EINVAL;
 }
 
 int wr_complete(ibv_qp_ex *qp_ex)
@@ -201,6 +216,9 @@ void qp_ex_init(Qp &qp)
     ex.wr_abort = wr_abort;
     ex.wr_send = wr_send;
     ex.wr_send_imm = wr_send_imm;
+    ex.wr_send_inv = wr_send_inv;
+    ex.wr_local_inv = wr_local_inv;
+    ex.wr_bind_mw = wr_bind_mw;
     ex.wr_rdma_write = wr_rdma_write;
     ex.wr_rdma_write_imm = wr_rdma_write_imm;
     ex.wr_rdma_read = wr_rdma_read;

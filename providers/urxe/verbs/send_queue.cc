@@ -8,6 +8,7 @@
 #include "direct/completion.hh"
 #include "direct/execute.hh"
 #include "verbs/ah.hh"
+#include "verbs/mw.hh"
 #include "verbs/path.hh"
 #include "verbs/qp.hh"
 #include "verbs/send_queue.hh"
@@ -33,9 +34,13 @@ constexpr uint32_t types_with(unsigned opcode)
         case IBV_WR_RDMA_WRITE:
         case IBV_WR_RDMA_WRITE_WITH_IMM:
             return kRc | kUc;
+        case IBV_WR_BIND_MW:
+            return kRc | kUc;
         case IBV_WR_RDMA_READ:
         case IBV_WR_ATOMIC_CMP_AND_SWP:
         case IBV_WR_ATOMIC_FETCH_AND_ADD:
+        case IBV_WR_SEND_WITH_INV:
+        case IBV_WR_LOCAL_INV:
             return kRc;
         default:
             return 0;
@@ -51,15 +56,16 @@ bool is_atomic(unsigned opcode)
 int fill(const Qp &qp, Request &request, const ibv_send_wr &wr)
 {
     const auto flags = static_cast<unsigned>(wr.send_flags);
-    if ((types_with(wr.opcode) >> qp.verbs.qp.qp_type & 1) == 0)
+    if (!knows(qp, wr.opcode))
         return EINVAL;
-    request.wr_id = wr.wr_id;
-    request.opcode = static_cast<uint8_t>(wr.opcode);
-    request.is_signaled = qp.signals_all || (flags & IBV_SEND_SIGNALED) != 0;
-    request.is_solicited = (flags & IBV_SEND_SOLICITED) != 0;
-    request.is_fenced = (flags & IBV_SEND_FENCE) != 0;
-    request.is_inline = (flags & IBV_SEND_INLINE) != 0;
-    request.imm_data = wr.imm_data;
+    set_common(qp, request, wr.wr_id, wr.opcode, flags);
+    request.imm_data = wr.imm_data;  // or invalidate_rkey, in the same place
+    if (wr.opcode == IBV_WR_BIND_MW)
+        return wr.bind_mw.mw == nullptr || wr.bind_mw.mw->type != IBV_MW_TYPE_2
+                   ? EINVAL
+                   : mw_set_bind(request, *wr.bind_mw.mw, wr.bind_mw.rkey, wr.bind_mw.bind_info);
+    if (wr.opcode == IBV_WR_LOCAL_INV)
+        return 0;
     if (qp.verbs.qp.qp_type == IBV_QPT_UD) {
         if (wr.wr.ud.ah == nullptr)
             return EINVAL;
@@ -115,6 +121,16 @@ bool waits_for_receive(Qp &qp)
     return true;
 }
 
+Result carry_out(Qp &qp, const Request &request)
+{
+    if (request.opcode == IBV_WR_BIND_MW || request.opcode == IBV_WR_LOCAL_INV)
+        return {Outcome::kDone, mw_execute(qp, request), 0};
+    if (qp.verbs.qp.qp_type != IBV_QPT_UD)
+        return direct::execute(qp, request);
+    find_datagram_peer(qp, request);
+    return direct::execute_datagram(qp, request);
+}
+
 /// A request failed: nothing behind it is carried out (IBTA 10.3.1).
 void fail(Qp &qp)
 {
@@ -153,6 +169,23 @@ ibv_wc_opcode wc_opcode(const Request &request)
         default:
             return IBV_WC_SEND;
     }
+}
+
+bool knows(const Qp &qp, unsigned opcode)
+{
+    return (types_with(opcode) >> qp.verbs.qp.qp_type & 1) != 0;
+}
+
+void set_common(const Qp &qp, Request &request, uint64_t wr_id, ibv_wr_opcode opcode, unsigned flags)
+{
+    request.wr_id = wr_id;
+    request.opcode = static_cast<uint8_t>(opcode);
+    request.is_signaled = qp.signals_all || (flags & IBV_SEND_SIGNALED) != 0;
+    request.is_solicited = (flags & IBV_SEND_SOLICITED) != 0;
+    request.is_fenced = (flags & IBV_SEND_FENCE) != 0;
+    request.is_inline = (flags & IBV_SEND_INLINE) != 0;
+    request.num_segments = 0;
+    request.length = 0;
 }
 
 void set_destination(Request &request, const Ah &ah, uint32_t qp_num, uint32_t qkey)
@@ -223,7 +256,6 @@ void qp_complete_request(Qp &qp, ibv_wc_status status, uint32_t byte_len)
 
 void qp_run(Qp &qp)
 {
-    const bool is_datagram = qp.verbs.qp.qp_type == IBV_QPT_UD;
     while (qp.next != qp.posted.load(std::memory_order_relaxed)) {
         const ibv_qp_state state = qp.state.load(std::memory_order_relaxed);
         if (state == IBV_QPS_ERR || state == IBV_QPS_SQE) {
@@ -233,10 +265,7 @@ void qp_run(Qp &qp)
         if (state != IBV_QPS_RTS)
             return;
         const Request &request = qp.request(qp.next);
-        if (is_datagram)
-            find_datagram_peer(qp, request);
-        const Result result =
-            is_datagram ? direct::execute_datagram(qp, request) : direct::execute(qp, request);
+        const Result result = carry_out(qp, request);
         ibv_wc_status status = result.status;
         switch (result.outcome) {
             case Outcome::kDone:
@@ -269,8 +298,7 @@ int qp_post_send(ibv_qp *ibqp, ibv_send_wr *list, ibv_send_wr **bad)
     int error = list == nullptr ? EINVAL : 0;
     {
         common::Locked locked(qp.send_lock);
-        const ibv_qp_state state = qp.state.load(std::memory_order_relaxed);
-        if (state == IBV_QPS_RESET || state == IBV_QPS_INIT || state == IBV_QPS_RTR)
+        if (!takes_requests(qp))
             error = EINVAL;
         uint32_t number = qp.posted.load(std::memory_order_relaxed);
         for (; error == 0 && list != nullptr; list = list->next) {
