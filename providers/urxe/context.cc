@@ -14,6 +14,7 @@
 #include "direct/memory.hh"
 #include "verbs/ah.hh"
 #include "verbs/cq.hh"
+#include "verbs/mcast.hh"
 #include "verbs/mr.hh"
 #include "verbs/mw.hh"
 #include "verbs/pd.hh"
@@ -74,6 +75,8 @@ int query_device(ibv_context *context, const ibv_query_device_ex_input *input, i
     basic.max_res_rd_atom = static_cast<int>(kMaxRdAtomic * shared::QpTable::kCapacity);
     basic.atomic_cap = IBV_ATOMIC_HCA;
     basic.max_ah = INT32_MAX;
+    basic.max_mcast_grp = basic.max_mcast_qp_attach = basic.max_total_mcast_qp_attach =
+        shared::GroupTable::kCapacity - 1;
     basic.max_srq = shared::SrqTable::kCapacity - 1;
     basic.max_srq_wr = static_cast<int>(kMaxWr);
     basic.max_srq_sge = static_cast<int>(direct::kMaxSegments);
@@ -158,6 +161,7 @@ constexpr verbs_context_ops kContextOps = {
     .alloc_mw = mw_alloc,
     .alloc_null_mr = mr_alloc_null,
     .alloc_pd = pd_alloc,
+    .attach_mcast = mcast_attach,
     .bind_mw = mw_bind,
     .create_ah = ah_create,
     .create_cq = cq_create,
@@ -172,6 +176,7 @@ constexpr verbs_context_ops kContextOps = {
     .destroy_cq = cq_destroy,
     .destroy_qp = qp_destroy,
     .destroy_srq = srq_destroy,
+    .detach_mcast = mcast_detach,
     .free_context = context_free,
     .modify_cq = cq_modify,
     .modify_qp = qp_modify,

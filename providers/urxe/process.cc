@@ -115,6 +115,7 @@ int Process::create(Process &process)
     process.peers_lock_.init();
     process.helper_lock_.init();
     process.windows_lock.init();
+    process.groups_lock.init();
     process.self.lock.init();
     process.self.process = &process;
     process.self.is_self = true;
@@ -206,8 +207,9 @@ void Process::destroy()
     peers_lock_.destroy();
     helper_lock_.destroy();
     windows_lock.destroy();
+    groups_lock.destroy();
     lock.destroy();
-    for (IndexPool *pool : {&mr_indices, &qp_indices, &cq_indices, &srq_indices})
+    for (IndexPool *pool : {&mr_indices, &qp_indices, &cq_indices, &srq_indices, &group_indices})
         pool->destroy();
     regions.destroy();
     qps.destroy();

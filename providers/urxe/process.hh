@@ -22,6 +22,11 @@ struct Srq;
 struct Mw;
 class Process;
 
+/// Slots of processes, as bits.
+struct SlotSet {
+    uint64_t bits[shared::kProcessSlots / 64];
+};
+
 /// A process whose objects this one works on: itself, or another of the same user on the same host.
 struct Peer {
     Process *process;  ///< of itself; null for another
@@ -77,6 +82,11 @@ public:
     PrivateTable<Srq *, 6, 10> srqs;
     common::Mutex windows_lock;  ///< of binding memory windows; no other is taken under it
     Mw *windows;
+
+    IndexPool group_indices;
+    common::Mutex groups_lock;  ///< of what is known of the multicast groups of others: the members below
+    SlotSet group_slots;
+    uint32_t groups_seen;  ///< 1 more than ProcessHeader::groups_changed was; 0: never looked
     std::atomic<uint32_t> next_pd;
     std::atomic<uint32_t> next_key;  ///< the low byte of the next memory key
 

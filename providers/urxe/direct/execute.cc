@@ -2,24 +2,15 @@
 // Carrying out a request on the objects of its target.
 #include "direct/execute.hh"
 
-#include <algorithm>
 #include <cstring>
 #include <optional>
 
-#include "direct/completion.hh"
-#include "direct/grh.hh"
-#include "direct/memory.hh"
 #include "direct/target.hh"
 
 namespace urxe::direct {
 namespace {
 
 using shared::QpEntry;
-
-constexpr Result done(ibv_wc_status status, uint64_t byte_len = 0)
-{
-    return {Outcome::kDone, status, static_cast<uint32_t>(byte_len)};
-}
 
 bool is_connected(const Qp &qp, const QpEntry &remote)
 {
@@ -45,31 +36,6 @@ ibv_wc_status status_of(Copied copied, bool writes)
             break;
     }
     return IBV_WC_RETRY_EXC_ERR;
-}
-
-bool has_immediate(uint8_t opcode)
-{
-    return opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
-}
-
-/// The completion that the receiver of a request gets.
-NewCompletion receive_completion(const Qp &qp, const Request &request)
-{
-    NewCompletion completion{};
-    completion.status = IBV_WC_SUCCESS;
-    completion.byte_len = static_cast<uint32_t>(request.length);
-    completion.src_qp = qp.verbs.qp.qp_num;
-    completion.is_solicited = request.is_solicited;
-    completion.opcode =
-        request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? IBV_WC_RECV_RDMA_WITH_IMM - IBV_WC_RECV : 0;
-    if (has_immediate(request.opcode)) {
-        completion.wc_flags = IBV_WC_WITH_IMM;
-        completion.imm_data = request.imm_data;
-    } else if (request.opcode == IBV_WR_SEND_WITH_INV) {
-        completion.wc_flags = IBV_WC_WITH_INV;
-        completion.imm_data = request.imm_data;
-    }
-    return completion;
 }
 
 /// Whoever is not reliable never learns that it was refused.
@@ -292,64 +258,6 @@ Result execute(Qp &qp, const Request &request)
         default:
             return done(IBV_WC_LOC_QP_OP_ERR);
     }
-}
-
-Result execute_datagram(Qp &qp, const Request &request)
-{
-    Pieces payload;
-    if (!find_payload(qp, request, payload))
-        return done(IBV_WC_LOC_PROT_ERR);
-    if (request.length > qp.shared->mtu)
-        return done(IBV_WC_LOC_LEN_ERR);
-    const auto &datagram = request.datagram;
-    if (qp.peer == nullptr || qp.peer->is_dead.load(std::memory_order_relaxed))
-        return done(IBV_WC_SUCCESS);
-    Peer &peer = *qp.peer;
-    const Access access(peer);
-    QpEntry *entry =
-        peer.heap.entry(peer.heap.header().qps, datagram.qp_num & ((1U << shared::kQpIndexBits) - 1));
-    // The highest bit of the key asks for the QP's own (IBTA 10.2.5).
-    const uint32_t qkey = (datagram.qkey >> 31) != 0 ? qp.attr.qkey : datagram.qkey;
-    if (entry == nullptr || entry->qp_num.load(std::memory_order_acquire) != datagram.qp_num ||
-        entry->type != IBV_QPT_UD || !is_receiving(entry->state.load(std::memory_order_acquire)) ||
-        entry->qkey != qkey)
-        return done(IBV_WC_SUCCESS);
-    const Target target = {*qp.process, peer, *entry, false};
-    uint8_t grh[sizeof(ibv_grh)];
-    write_grh(request, grh);
-    TakenReceive receive;
-    if (!take_receive(target, receive))
-        return done(IBV_WC_SUCCESS);
-    NewCompletion completion = receive_completion(qp, request);
-    completion.byte_len += sizeof grh;
-    completion.wc_flags |= IBV_WC_GRH;
-    completion.sl = datagram.sl;
-    Pieces to;
-    to.count = 0;
-    to.length = 0;
-    if (completion.byte_len > receive.length) {
-        completion.status = IBV_WC_LOC_LEN_ERR;
-    } else if (!find_pieces(peer, {receive.segments, receive.count}, receive.pd, IBV_ACCESS_LOCAL_WRITE,
-                            to) ||
-               to.length < completion.byte_len) {
-        completion.status = IBV_WC_LOC_PROT_ERR;
-    } else if (completion.byte_len <= shared::kMaxInline) {
-        if (complete_receive(target, receive, completion, grh, {payload.piece, payload.count},
-                             static_cast<uint32_t>(request.length)) != Pushed::kFault)
-            return done(IBV_WC_SUCCESS);
-        completion.status = IBV_WC_LOC_PROT_ERR;
-    } else {
-        Pieces from;
-        from.piece[0] = {reinterpret_cast<uintptr_t>(grh), sizeof grh, Way::kPointer};
-        if (payload.count != 0)
-            std::memcpy(from.piece + 1, payload.piece,
-                        std::min(payload.count, kMaxSegments - 1) * sizeof(Piece));
-        if (payload.count >= kMaxSegments || copy(peer, {to.piece, to.count}, {from.piece, payload.count + 1},
-                                                  completion.byte_len) != Copied::kAll)
-            completion.status = IBV_WC_LOC_PROT_ERR;
-    }
-    complete_receive(target, receive, completion);
-    return done(IBV_WC_SUCCESS);
 }
 
 }  // namespace urxe::direct

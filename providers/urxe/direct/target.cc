@@ -5,6 +5,14 @@
 #include <cstring>
 
 namespace urxe::direct {
+namespace {
+
+bool has_immediate(uint8_t opcode)
+{
+    return opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+}
+
+}  // namespace
 
 void Target::call(uint32_t attention) const
 {
@@ -26,11 +34,13 @@ bool take_receive(const Target &target, TakenReceive &taken)
     shared::ReceiveQueue *queue = &target.qp.receives;
     shared::SrqEntry *srq = nullptr;
     taken.srq = target.qp.srq;
+    taken.srq_generation = 0;
     if (taken.srq != 0) {
         srq = peer.heap.entry(peer.heap.header().srqs, taken.srq);
         if (srq == nullptr)
             return false;
         queue = &srq->receives;
+        taken.srq_generation = srq->generation.load(std::memory_order_relaxed);
     }
     bool is_below_limit = false;
     {
@@ -101,11 +111,31 @@ Pushed complete_receive(const Target &target, const TakenReceive &receive, NewCo
     completion.qp_generation = target.qp.generation.load(std::memory_order_relaxed);
     completion.request = receive.slot;
     completion.srq = receive.srq;
+    completion.srq_generation = receive.srq_generation;
     completion.kind = shared::kReceiveCompletion;
     const Pushed pushed = push(target.process, peer, *cq, completion, grh, payload, inline_len);
     if (pushed == Pushed::kOverrun)
         target.fail(shared::kAttentionFatal);
     return pushed;
+}
+
+NewCompletion receive_completion(const Qp &qp, const Request &request)
+{
+    NewCompletion completion{};
+    completion.status = IBV_WC_SUCCESS;
+    completion.byte_len = static_cast<uint32_t>(request.length);
+    completion.src_qp = qp.verbs.qp.qp_num;
+    completion.is_solicited = request.is_solicited;
+    completion.opcode =
+        request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? IBV_WC_RECV_RDMA_WITH_IMM - IBV_WC_RECV : 0;
+    if (has_immediate(request.opcode)) {
+        completion.wc_flags = IBV_WC_WITH_IMM;
+        completion.imm_data = request.imm_data;
+    } else if (request.opcode == IBV_WR_SEND_WITH_INV) {
+        completion.wc_flags = IBV_WC_WITH_INV;
+        completion.imm_data = request.imm_data;
+    }
+    return completion;
 }
 
 }  // namespace urxe::direct

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "direct/completion.hh"
+#include "direct/execute.hh"
 #include "direct/memory.hh"
 #include "verbs/qp.hh"
 
@@ -40,7 +41,7 @@ struct Target {
 /// A receive that was taken.
 struct TakenReceive {
     uint32_t slot;
-    uint32_t srq;  ///< 0: the QP's own
+    uint32_t srq, srq_generation;  ///< 0: the QP's own
     uint32_t length;
     uint32_t pd;
     uint32_t count;
@@ -58,5 +59,13 @@ bool find_payload(Qp &qp, const Request &request, Pieces &pieces);
 Pushed complete_receive(const Target &target, const TakenReceive &receive, NewCompletion completion,
                         std::span<const uint8_t> grh = {}, std::span<const Piece> payload = {},
                         uint32_t inline_len = 0);
+
+/// The completion that the receiver of a request gets.
+NewCompletion receive_completion(const Qp &qp, const Request &request);
+
+constexpr Result done(ibv_wc_status status, uint64_t byte_len = 0)
+{
+    return {Outcome::kDone, status, static_cast<uint32_t>(byte_len)};
+}
 
 }  // namespace urxe::direct

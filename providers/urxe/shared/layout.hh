@@ -181,12 +181,22 @@ struct alignas(kCacheLine) Completion {
     uint8_t kind;        ///< CompletionKind
     uint8_t inline_len;  ///< bytes of `data` that are still to be copied into the receive's memory
     uint8_t sl;
-    uint8_t unused[7];
+    uint8_t unused[3];
+    uint32_t srq_generation;
     alignas(kCacheLine) uint8_t data[kMaxInline];
 };
 static_assert(sizeof(Completion) == 256);
 
 enum CompletionKind : uint8_t { kSendCompletion, kReceiveCompletion };
+
+/// A QP's attachment to a multicast group.
+struct alignas(kCacheLine) GroupEntry {
+    std::atomic<uint32_t> qp_num;  ///< 0: there is none. Written with release, after all else
+    uint32_t unused[3];
+    ibv_gid group;
+    char interface[16];  ///< name of the network interface, zero-terminated
+};
+static_assert(sizeof(GroupEntry) == 64);
 
 /// An end of a pipe of the owner that its peers write to.
 struct PipeEnd {
@@ -238,6 +248,7 @@ using MrTable = Table<MrEntry, 10, 14>;
 using QpTable = Table<QpEntry, 6, 8>;
 using CqTable = Table<CqEntry, 6, 10>;
 using SrqTable = Table<SrqEntry, 6, 10>;
+using GroupTable = Table<GroupEntry, 6, 6>;
 using BufferTable = Table<BufferEntry, 8, 8>;
 static_assert(MrTable::kCapacity == 1U << 24 && QpTable::kCapacity == 1U << kQpIndexBits);
 
@@ -265,6 +276,11 @@ struct alignas(kCacheLine) ProcessHeader {
     CqTable cqs;
     SrqTable srqs;
     BufferTable buffers;
+
+    GroupTable groups;
+    std::atomic<uint32_t> num_attachments;
+    /// Grows when a peer gets its first attachment, so that senders look for it.
+    std::atomic<uint32_t> groups_changed;
 };
 
 }  // namespace urxe::shared

@@ -100,33 +100,47 @@ bool take_send(Cq &cq, const Completion &completion, ibv_wc &wc)
     return true;
 }
 
+/// Copies what came with a completion into the receive's memory. A region that went since then is not touched any more.
+void unpack(Process &process, const Completion &completion, const ReceiveQueue::Ended &ended, uint32_t pd)
+{
+    direct::Pieces pieces;
+    pieces.count = 0;
+    pieces.length = 0;
+    if (direct::find_pieces(process.self, {ended.segments, ended.num_segments}, pd, IBV_ACCESS_LOCAL_WRITE,
+                            pieces) &&
+        pieces.length >= completion.inline_len)
+        direct::scatter(process, {pieces.piece, pieces.count}, completion.data, completion.inline_len);
+}
+
+/// A receive's completion. False where there is no such receive.
 bool take_receive(Cq &cq, const Completion &completion, ibv_wc &wc)
 {
     Process &process = *cq.process;
     Qp **found = process.qps.find(completion.qp);
-    if (found == nullptr || *found == nullptr || (*found)->generation != completion.qp_generation)
+    const bool has_qp =
+        found != nullptr && *found != nullptr && (*found)->generation == completion.qp_generation;
+    Srq *srq = has_qp ? (*found)->srq : nullptr;
+    if (!has_qp && completion.srq != 0)
+        // A QP that is gone leaves the place in the SRQ that its receive had.
+        if (Srq **left = process.srqs.find(completion.srq);
+            left != nullptr && *left != nullptr &&
+            (*left)->shared->generation.load(std::memory_order_relaxed) == completion.srq_generation)
+            srq = *left;
+    if (!has_qp && srq == nullptr)
         return false;
+    ReceiveQueue &receives = srq != nullptr ? srq->receives : (*found)->receives;
+    const bool is_inline =
+        has_qp && completion.inline_len != 0 && completion.inline_len <= shared::kMaxInline;
+    ReceiveQueue::Ended ended;
+    if (!receives.complete(completion.request, is_inline, ended) || !has_qp)
+        return false;
+    if (is_inline)
+        unpack(process, completion, ended, receives.pd());
     Qp &qp = **found;
-    ReceiveQueue &receives = qp.srq != nullptr ? qp.srq->receives : qp.receives;
-    const shared::Receive *receive = receives.receive(completion.request);
-    if (receive == nullptr)
-        return false;
-    if (completion.inline_len != 0 && completion.inline_len <= shared::kMaxInline) {
-        direct::Pieces pieces;
-        pieces.count = 0;
-        pieces.length = 0;
-        const uint32_t count = std::min(receive->num_segments, receives.max_sge());
-        // A region that went since then is not touched any more.
-        if (direct::find_pieces(process.self, {receive->segments, count}, receives.pd(),
-                                IBV_ACCESS_LOCAL_WRITE, pieces) &&
-            pieces.length >= completion.inline_len)
-            direct::scatter(process, {pieces.piece, pieces.count}, completion.data, completion.inline_len);
-    }
-    if (!receives.complete(completion.request, wc.wr_id))
-        return false;
     // A peer takes the key of a window away where peers look; here it goes now.
     if ((completion.wc_flags & IBV_WC_WITH_INV) != 0) [[unlikely]]
         mw_invalidated(process, completion.imm_data, qp.verbs.qp.qp_num);
+    wc.wr_id = ended.wr_id;
     wc.opcode = static_cast<ibv_wc_opcode>(IBV_WC_RECV + completion.opcode);
     wc.qp_num = qp.verbs.qp.qp_num;
     return true;
@@ -281,6 +295,13 @@ int cq_destroy(ibv_cq *ibcq)
         cq->shared->generation.fetch_add(1);
     }
     process.wait_for_accesses();
+    {
+        // Receives of SRQs that nobody polled give their places back.
+        common::Locked polls(cq->lock);
+        ibv_wc wc;
+        while (cq_take(*cq, wc)) {
+        }
+    }
     if (cq->channel != nullptr) {
         common::Locked list(cq->channel->lock);
         for (Cq **link = &cq->channel->cqs; *link != nullptr; link = &(*link)->next_of_channel)

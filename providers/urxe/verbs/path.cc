@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "interface.hh"
+#include "verbs/mcast.hh"
 
 namespace urxe {
 namespace {
@@ -43,6 +44,8 @@ void find_connected_peer(Qp &qp)
 void find_datagram_peer(Qp &qp, const Request &request)
 {
     const ibv_gid &gid = request.datagram.destination;
+    if (is_multicast(gid))
+        return;  // It goes to many.
     const uint32_t slot = request.datagram.qp_num >> shared::kQpIndexBits;
     if (qp.peer != nullptr && qp.peer->slot == slot && !qp.peer->is_dead.load(std::memory_order_relaxed) &&
         std::memcmp(&qp.peer_gid, &gid, sizeof gid) == 0)

@@ -363,6 +363,8 @@ int qp_destroy(ibv_qp *ibqp)
     Process &process = *qp->process;
     {
         common::Locked locked(process.lock);
+        if (qp->attachments != nullptr)
+            return EBUSY;
         common::Locked polls_of_sends(qp->send_cq->lock);
         if (qp->recv_cq != qp->send_cq)
             qp->recv_cq->lock.lock();

@@ -58,6 +58,8 @@ struct Request {
 /// As ibv_wc has the operation.
 ibv_wc_opcode wc_opcode(const Request &request);
 
+struct Attachment;
+
 struct Qp {
     verbs_qp verbs;  // must be first
     Process *process;
@@ -70,6 +72,7 @@ struct Qp {
     ReceiveQueue receives;
     bool signals_all;
     EventSource events;
+    Attachment *attachments;  ///< to multicast groups; under process->lock
 
     common::Mutex state_lock;  ///< of modifying it; taken before send_lock
     std::atomic<ibv_qp_state> state;

@@ -2,10 +2,12 @@
 // Posting receives, and ending them.
 #include "verbs/receive_queue.hh"
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace urxe {
 
@@ -108,13 +110,20 @@ int ReceiveQueue::post(ibv_recv_wr *list, ibv_recv_wr **bad)
     return error;
 }
 
-bool ReceiveQueue::complete(uint32_t slot, uint64_t &wr_id)
+bool ReceiveQueue::complete(uint32_t slot, bool with_segments, Ended &ended)
 {
     common::Locked locked(lock_);
     if (slot >= slots_ || !states_[slot].is_outstanding) [[unlikely]]
         return false;
     State &state = states_[slot];
-    wr_id = state.wr_id;
+    ended.wr_id = state.wr_id;
+    ended.num_segments = 0;
+    if (with_segments) {
+        const auto &receive =
+            *reinterpret_cast<const shared::Receive *>(receives_ + uint64_t{slot} * stride_);
+        ended.num_segments = std::min(receive.num_segments, max_sge_);
+        std::copy_n(receive.segments, ended.num_segments, ended.segments);
+    }
     state.is_outstanding = false;
     --outstanding_;
     if (order_ != nullptr) {
@@ -124,11 +133,58 @@ bool ReceiveQueue::complete(uint32_t slot, uint64_t &wr_id)
     return true;
 }
 
-const shared::Receive *ReceiveQueue::receive(uint32_t slot) const
+int ReceiveQueue::resize(Process &process, uint32_t max_wr)
 {
-    if (slot >= slots_ || !states_[slot].is_outstanding)
-        return nullptr;
-    return reinterpret_cast<const shared::Receive *>(receives_ + uint64_t{slot} * stride_);
+    const uint32_t slots = std::bit_ceil(max_wr);
+    // Completions name slots, so those that there are stay as they are.
+    if (slots <= slots_) {
+        common::Locked locked(lock_);
+        if (outstanding_ > max_wr)
+            return EINVAL;
+        max_wr_ = max_wr;
+        return 0;
+    }
+    auto *states = static_cast<State *>(std::calloc(slots, sizeof(State)));
+    const uint64_t size = uint64_t{slots} * stride_, order_size = uint64_t{slots} * sizeof(uint32_t);
+    const shared::Offset receives = process.allocator.allocate(size);
+    const shared::Offset order = process.allocator.allocate(order_size);
+    if (states == nullptr || receives == 0 || order == 0) {
+        std::free(states);
+        if (receives != 0)
+            process.allocator.free(receives, size);
+        if (order != 0)
+            process.allocator.free(order, order_size);
+        return ENOMEM;
+    }
+    shared::Offset old_receives, old_order;
+    const uint32_t old_slots = slots_;
+    State *old_states;
+    {
+        common::Locked locked(lock_);
+        common::Locked takers(queue_->lock);
+        old_receives = std::exchange(queue_->receives, receives);
+        old_order = std::exchange(queue_->order, order);
+        auto *moved = static_cast<char *>(process.self.heap.at(receives, size));
+        auto *numbers = static_cast<uint32_t *>(process.self.heap.at(order, order_size));
+        std::memcpy(moved, receives_, uint64_t{slots_} * stride_);
+        for (uint32_t i = 0; i < slots_; ++i)
+            numbers[(posted_ - 1 - i) & (slots - 1)] = order_[(posted_ - 1 - i) & mask_];
+        old_states = std::exchange(states_, states);
+        std::memcpy(states_, old_states, slots_ * sizeof(State));
+        // The list of the free ends with the number of slots, which is the first new one.
+        for (uint32_t slot = slots_; slot < slots; ++slot)
+            states_[slot].next_free = slot + 1;
+        receives_ = moved;
+        order_ = numbers;
+        slots_ = slots;
+        queue_->mask = mask_ = slots - 1;
+        max_wr_ = max_wr;
+    }
+    // Who takes a receive holds the lock while it looks at these.
+    process.allocator.free(old_receives, uint64_t{old_slots} * stride_);
+    process.allocator.free(old_order, uint64_t{old_slots} * sizeof(uint32_t));
+    std::free(old_states);
+    return 0;
 }
 
 }  // namespace urxe

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "direct/memory.hh"
 #include "process.hh"
 
 namespace urxe {
@@ -22,12 +23,18 @@ public:
     /// Posts a list. 0, or a positive errno value with the first that was not posted in *bad. Any thread.
     int post(ibv_recv_wr *list, ibv_recv_wr **bad);
 
-    /// Ends the receive in a slot and gives its wr_id. False where no receive is outstanding there: whoever said so does not
-    /// tell the truth. Any thread.
-    bool complete(uint32_t slot, uint64_t &wr_id);
+    /// Of a queue in any order: makes room for so many. 0, EINVAL where more are outstanding, or ENOMEM. Under process.lock.
+    int resize(Process &process, uint32_t max_wr);
 
-    /// The outstanding receive in a slot; null where there is none.
-    const shared::Receive *receive(uint32_t slot) const;
+    /// What poll() gives of a receive that has ended.
+    struct Ended {
+        uint64_t wr_id;
+        uint32_t num_segments;
+        shared::Segment segments[direct::kMaxSegments];
+    };
+    /// Ends the receive in a slot; its segments are given only if they are asked for. False where no receive is outstanding
+    /// there: whoever said so does not tell the truth. Any thread.
+    bool complete(uint32_t slot, bool with_segments, Ended &ended);
 
     /// A completion of the receive in a slot waits to be polled: flush() leaves it alone.
     void mark_delivered(uint32_t slot)

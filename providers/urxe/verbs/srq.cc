@@ -58,13 +58,17 @@ int srq_modify(ibv_srq *ibsrq, ibv_srq_attr *attr, int mask)
     Srq &srq = to_srq(ibsrq);
     if ((mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT)) != 0)
         return EINVAL;
-    if ((mask & IBV_SRQ_MAX_WR) != 0)
-        return EOPNOTSUPP;
-    if ((mask & IBV_SRQ_LIMIT) != 0) {
-        if (attr->srq_limit > srq.receives.max_wr())
-            return EINVAL;
+    common::Locked locked(srq.process->lock);
+    const bool resizes = (mask & IBV_SRQ_MAX_WR) != 0;
+    if (resizes && (attr->max_wr < 1 || attr->max_wr > kMaxWr))
+        return EINVAL;
+    if ((mask & IBV_SRQ_LIMIT) != 0 && attr->srq_limit > (resizes ? attr->max_wr : srq.receives.max_wr()))
+        return EINVAL;
+    if (resizes)
+        if (const int error = srq.receives.resize(*srq.process, attr->max_wr); error != 0)
+            return error;
+    if ((mask & IBV_SRQ_LIMIT) != 0)
         srq.shared->receives.limit.store(attr->srq_limit, std::memory_order_seq_cst);
-    }
     return 0;
 }
 

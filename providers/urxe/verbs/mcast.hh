@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Multicast groups: which QPs of this host are attached to them (IBTA 10.5.2).
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "verbs/qp.hh"
+
+namespace urxe {
+
+/// An attachment of a QP.
+struct Attachment {
+    ibv_gid group;
+    uint32_t index;  ///< in the shared table
+    Attachment *next;
+};
+
+/// The QP number that datagrams to a group have.
+constexpr uint32_t kMulticastQp = 0xffffff;
+
+inline bool is_multicast(const ibv_gid &gid)
+{
+    return gid.raw[0] == 0xff;
+}
+
+int mcast_attach(ibv_qp *qp, const ibv_gid *group, uint16_t lid);
+int mcast_detach(ibv_qp *qp, const ibv_gid *group, uint16_t lid);
+
+/// The interface of the QP's device: groups of one are not those of another.
+const char *mcast_interface(const Qp &qp);
+
+/// The processes of this host that have attachments, this one among them.
+SlotSet mcast_slots(Process &process);
+
+/// Calls reach(peer, qp_num) for each QP on this host that is attached to the group by an interface of that of `qp`. Under an
+/// Access to the peer.
+template <class Reach>
+void mcast_for_each(Qp &qp, const ibv_gid &group, Reach reach)
+{
+    using Groups = shared::GroupTable;
+    const char *interface = mcast_interface(qp);
+    const SlotSet slots = mcast_slots(*qp.process);
+    for (uint32_t slot = 0; slot < shared::kProcessSlots; ++slot) {
+        if ((slots.bits[slot / 64] >> slot % 64 & 1) == 0)
+            continue;
+        Peer *peer = qp.process->find_peer(slot);
+        if (peer == nullptr)
+            continue;
+        if (!peer->refuses_copies.load()) {
+            const Access access(*peer);
+            const Groups &groups = peer->heap.header().groups;
+            for (uint32_t index = 0; index < Groups::kCapacity; ++index) {
+                const shared::GroupEntry *entry = peer->heap.entry(groups, index);
+                if (entry == nullptr)
+                    break;  // Chunks are made in order.
+                const uint32_t qp_num = entry->qp_num.load(std::memory_order_acquire);
+                if (qp_num != 0 && std::memcmp(&entry->group, &group, sizeof group) == 0 &&
+                    std::strncmp(entry->interface, interface, sizeof entry->interface) == 0)
+                    reach(*peer, qp_num);
+            }
+        }
+        qp.process->release_peer(peer);
+    }
+}
+
+}  // namespace urxe
