@@ -48,8 +48,8 @@ int pd_dealloc(ibv_pd *ibpd)
 {
     Pd *pd = to_pd(ibpd);
     if (pd->protection != nullptr)
-        return parent_domain_dealloc(pd);
-    if (domain_is_used(pd->users))
+        return common::parent_domain_dealloc(pd);
+    if (common::domain_is_used(pd->users))
         return EBUSY;
     const int error = ibv_cmd_dealloc_pd(ibpd);
     if (error == 0)

@@ -160,7 +160,9 @@ void context_free(ibv_context *context)
 constexpr verbs_context_ops kContextOps = {
     .alloc_mw = mw_alloc,
     .alloc_null_mr = mr_alloc_null,
+    .alloc_parent_domain = common::parent_domain_alloc,
     .alloc_pd = pd_alloc,
+    .alloc_td = common::td_alloc,
     .attach_mcast = mcast_attach,
     .bind_mw = mw_bind,
     .create_ah = ah_create,
@@ -171,6 +173,7 @@ constexpr verbs_context_ops kContextOps = {
     .create_srq = srq_create,
     .dealloc_mw = mw_dealloc,
     .dealloc_pd = pd_dealloc,
+    .dealloc_td = common::td_dealloc,
     .dereg_mr = mr_deregister,
     .destroy_ah = ah_destroy,
     .destroy_cq = cq_destroy,

@@ -27,13 +27,13 @@ ibv_ah *ah_create(ibv_pd *pd, ibv_ah_attr *attr)
     ah->ah.pd = pd;
     ah->attr = *attr;
     ah->source = source.gid;
-    to_pd(pd).users.fetch_add(1);
+    pd_ref(pd);
     return &ah.release()->ah;
 }
 
 int ah_destroy(ibv_ah *ah)
 {
-    to_pd(ah->pd).users.fetch_sub(1);
+    pd_unref(ah->pd);
     std::free(ah);
     return 0;
 }

@@ -12,6 +12,7 @@
 #include "context.hh"
 #include "direct/memory.hh"
 #include "verbs/mw.hh"
+#include "verbs/pd.hh"
 #include "verbs/qp.hh"
 #include "verbs/srq.hh"
 
@@ -29,12 +30,13 @@ uint64_t ring_size(uint32_t mask)
     return (uint64_t{mask} + 1) * sizeof(Completion);
 }
 
-Cq *make(ibv_context *context, int cqe, ibv_comp_channel *channel, uint32_t comp_vector, uint64_t wc_flags)
+Cq *make(ibv_context *context, ibv_pd *domain, int cqe, ibv_comp_channel *channel, uint32_t comp_vector,
+         uint64_t wc_flags)
 {
     if (cqe < 1 || cqe > kMaxCqe || comp_vector >= static_cast<uint32_t>(context->num_comp_vectors))
         return common::null_with(EINVAL);
     Process &process = process_of(*context);
-    common::Allocated<Cq> made = common::allocate<Cq>();
+    auto made = common::member_allocate<Cq>(domain, Resource::kCq);
     if (!made)
         return nullptr;
     Cq &cq = *made;
@@ -205,7 +207,7 @@ int cq_poll(ibv_cq *ibcq, int count, ibv_wc *wc)
 
 ibv_cq *cq_create(ibv_context *context, int cqe, ibv_comp_channel *channel, int comp_vector)
 {
-    Cq *cq = make(context, cqe, channel, static_cast<uint32_t>(comp_vector), 0);
+    Cq *cq = make(context, nullptr, cqe, channel, static_cast<uint32_t>(comp_vector), 0);
     return cq == nullptr ? nullptr : &cq->verbs.cq;
 }
 
@@ -213,13 +215,17 @@ ibv_cq_ex *cq_create_ex(ibv_context *context, ibv_cq_init_attr_ex *attr)
 {
     constexpr uint32_t kFlags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED;
     const uint32_t flags = (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 ? attr->flags : 0;
-    if ((attr->comp_mask & ~uint32_t{IBV_CQ_INIT_ATTR_MASK_FLAGS}) != 0 || (flags & ~kFlags) != 0 ||
-        (attr->wc_flags & ~kWcFlags) != 0)
+    if ((attr->comp_mask & ~uint32_t{IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD}) != 0 ||
+        (flags & ~kFlags) != 0 || (attr->wc_flags & ~kWcFlags) != 0)
         return common::null_with(EOPNOTSUPP);
-    Cq *cq =
-        attr->cqe > static_cast<uint32_t>(kMaxCqe)
-            ? common::null_with(EINVAL)
-            : make(context, static_cast<int>(attr->cqe), attr->channel, attr->comp_vector, attr->wc_flags);
+    ibv_pd *domain = (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) != 0 ? attr->parent_domain : nullptr;
+    if ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) != 0 &&
+        (domain == nullptr || common::to_pd(domain)->protection == nullptr))
+        return common::null_with(EINVAL);
+    Cq *cq = attr->cqe > static_cast<uint32_t>(kMaxCqe)
+                 ? common::null_with(EINVAL)
+                 : make(context, domain, static_cast<int>(attr->cqe), attr->channel, attr->comp_vector,
+                        attr->wc_flags);
     if (cq == nullptr)
         return nullptr;
     cq_ex_init(*cq);
@@ -320,7 +326,7 @@ int cq_destroy(ibv_cq *ibcq)
     process.allocator.free(cq->shared->ring, ring_size(cq->mask));
     cq->shared->ring = 0;
     process.cq_indices.give(cq->index);
-    std::free(cq);
+    common::member_free(cq, static_cast<uint64_t>(Resource::kCq), cq->membership);
     return 0;
 }
 

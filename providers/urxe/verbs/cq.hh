@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "common/domain.hh"
 #include "process.hh"
 #include "verbs/event.hh"
 
@@ -20,6 +21,7 @@ struct CompChannel {
 
 struct Cq {
     verbs_cq verbs;  // must be first
+    common::Membership membership;
     Process *process;
     shared::CqEntry *shared;
     uint32_t index;

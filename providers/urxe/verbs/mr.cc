@@ -36,7 +36,7 @@ void describe(MrEntry &entry, MrKind kind, const ibv_pd &pd, uintptr_t address, 
               uint64_t iova, unsigned access)
 {
     entry.kind = kind;
-    entry.pd = to_pd(const_cast<ibv_pd *>(&pd)).number;
+    entry.pd = pd_number(&pd);
     entry.access = access;
     entry.iova = iova;
     entry.length = length;
@@ -66,7 +66,7 @@ Mr *make(ibv_pd *pd, MrKind kind, void *address, uint64_t length, uint64_t iova,
     made.verbs.ibv_mr.context = pd->context;
     made.verbs.ibv_mr.pd = pd;
     made.verbs.access = static_cast<int>(access);
-    to_pd(pd).users.fetch_add(1);
+    pd_ref(pd);
     return mr.release();
 }
 
@@ -167,8 +167,8 @@ int mr_reregister(verbs_mr *verbs, int flags, ibv_pd *pd, void *address, size_t 
     const uint32_t key = mr.index << 8 | ((ibmr.lkey + 1) & 0xff);
     mr_publish(process, mr.index, key);
     ibmr.lkey = ibmr.rkey = key;
-    to_pd(ibmr.pd).users.fetch_sub(1);
-    to_pd(domain).users.fetch_add(1);
+    pd_unref(ibmr.pd);
+    pd_ref(domain);
     return 0;
 }
 
@@ -183,7 +183,7 @@ int mr_deregister(verbs_mr *verbs)
         common::Locked locked(process.lock);
         process.mr_indices.give(mr->index);
     }
-    to_pd(mr->verbs.ibv_mr.pd).users.fetch_sub(1);
+    pd_unref(mr->verbs.ibv_mr.pd);
     std::free(mr);
     return 0;
 }

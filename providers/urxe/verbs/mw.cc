@@ -88,14 +88,14 @@ ibv_mw *mw_alloc(ibv_pd *pd, ibv_mw_type type)
         return common::null_with(ENOMEM);
     MrEntry &entry = *process.regions.find(mw.index);
     entry.kind = type == IBV_MW_TYPE_1 ? MrKind::kWindow1 : MrKind::kWindow2;
-    entry.pd = to_pd(pd).number;
+    entry.pd = pd_number(pd);
     entry.buffer = entry.is_paged_on_demand = 0;
     mw.mw.context = pd->context;
     mw.mw.pd = pd;
     mw.mw.type = type;
     mw.mw.handle = mw.index;
     mw.mw.rkey = mw.index << 8 | process.next_key.fetch_add(1) % 256;
-    to_pd(pd).users.fetch_add(1);
+    pd_ref(pd);
     common::Locked locked(process.windows_lock);
     mw.next = process.windows;
     process.windows = &mw;
@@ -120,7 +120,7 @@ int mw_dealloc(ibv_mw *ibmw)
         common::Locked locked(process.lock);
         process.mr_indices.give(mw->index);
     }
-    to_pd(ibmw->pd).users.fetch_sub(1);
+    pd_unref(ibmw->pd);
     std::free(mw);
     return 0;
 }

@@ -12,21 +12,22 @@ namespace urxe {
 
 ibv_pd *pd_alloc(ibv_context *context)
 {
-    common::Allocated<Pd> pd = common::allocate<Pd>();
+    auto pd = common::allocate<common::Pd>();
     if (!pd)
         return nullptr;
     pd->pd.context = context;
-    pd->number = process_of(*context).next_pd.fetch_add(1) + 1;
-    pd->pd.handle = pd->number;
+    pd->pd.handle = process_of(*context).next_pd.fetch_add(1) + 1;
     return &pd.release()->pd;
 }
 
 int pd_dealloc(ibv_pd *ibpd)
 {
-    Pd &pd = to_pd(ibpd);
-    if (pd.users.load() != 0)
+    common::Pd *pd = common::to_pd(ibpd);
+    if (pd->protection != nullptr)
+        return common::parent_domain_dealloc(pd);
+    if (common::domain_is_used(pd->users))
         return EBUSY;
-    std::free(&pd);
+    std::free(pd);
     return 0;
 }
 

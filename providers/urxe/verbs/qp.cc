@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 
 #include "common/memory.hh"
 #include "common/qp.hh"
@@ -55,15 +56,20 @@ int check_cap(const ibv_qp_init_attr_ex &attr)
 }
 
 /// The ring of requests. 0 or ENOMEM.
-int make_send_queue(Qp &qp, ibv_qp_cap &cap)
+int make_send_queue(Qp &qp, ibv_pd *pd, ibv_qp_cap &cap)
 {
     const size_t room = std::max<size_t>(cap.max_send_sge * sizeof(shared::Segment), cap.max_inline_data);
     const size_t size = (sizeof(Request) + room + 63) / 64 * 64;
     const uint32_t places = std::bit_ceil(std::max(cap.max_send_wr, 1U));
-    qp.requests = static_cast<char *>(std::aligned_alloc(64, size * places));
-    if (qp.requests == nullptr)
+    constexpr size_t kAlignment = 64;
+    size_t space = size * places + kAlignment;
+    qp.requests_memory = common::member_allocate(pd == nullptr ? nullptr : common::to_pd(pd),
+                                                 static_cast<uint64_t>(Resource::kQp), space, kAlignment,
+                                                 qp.requests_membership);
+    if (qp.requests_memory == nullptr)
         return ENOMEM;
-    std::memset(static_cast<void *>(qp.requests), 0, size * places);
+    void *aligned = qp.requests_memory;
+    qp.requests = static_cast<char *>(std::align(kAlignment, size * places, aligned, space));
     qp.request_size = static_cast<uint32_t>(size);
     qp.request_mask = places - 1;
     qp.max_send_wr = cap.max_send_wr;
@@ -71,6 +77,11 @@ int make_send_queue(Qp &qp, ibv_qp_cap &cap)
     qp.max_inline = cap.max_inline_data =
         std::min(kMaxInlineData, static_cast<uint32_t>(size - sizeof(Request)));
     return 0;
+}
+
+void free_send_queue(Qp &qp)
+{
+    common::member_free(qp.requests_memory, static_cast<uint64_t>(Resource::kQp), qp.requests_membership);
 }
 
 /// What the queue pair has in the heap, with an index of its own. 0 or a positive errno value. Under process.lock.
@@ -284,12 +295,12 @@ ibv_qp *qp_create_ex(ibv_context *context, ibv_qp_init_attr_ex *attr)
     if (error != 0)
         return common::null_with(error);
     Process &process = process_of(*context);
-    common::Allocated<Qp> made = common::allocate<Qp>();
+    auto made = common::member_allocate<Qp>(attr->pd, Resource::kQp);
     if (!made)
         return nullptr;
     Qp &qp = *made;
     qp.process = &process;
-    qp.pd_number = to_pd(attr->pd).number;
+    qp.pd_number = pd_number(attr->pd);
     qp.send_cq = &to_cq(attr->send_cq);
     qp.recv_cq = &to_cq(attr->recv_cq);
     qp.srq = attr->srq == nullptr ? nullptr : &to_srq(attr->srq);
@@ -305,7 +316,7 @@ ibv_qp *qp_create_ex(ibv_context *context, ibv_qp_init_attr_ex *attr)
     ibqp.state = IBV_QPS_RESET;
     ibqp.qp_type = attr->qp_type;
     qp.events.event.element.qp = &ibqp;
-    error = make_send_queue(qp, attr->cap);
+    error = make_send_queue(qp, attr->pd, attr->cap);
     if (error == 0) {
         qp.state_lock.init();
         pthread_mutex_init(&ibqp.mutex, nullptr);
@@ -316,13 +327,13 @@ ibv_qp *qp_create_ex(ibv_context *context, ibv_qp_init_attr_ex *attr)
         error = make_entry(qp, *attr);
     }
     if (error != 0) {
-        std::free(qp.requests);
+        free_send_queue(qp);
         return common::null_with(error);
     }
     ibqp.handle = qp.index;
     ibqp.qp_num = process.qp_num(qp.index);
     qp.attr.cap = attr->cap;
-    to_pd(attr->pd).users.fetch_add(1);
+    pd_ref(attr->pd);
     return &made.release()->verbs.qp;
 }
 
@@ -395,12 +406,12 @@ int qp_destroy(ibv_qp *ibqp)
             qp->receives.destroy(process);
         process.qp_indices.give(qp->index);
     }
-    to_pd(ibqp->pd).users.fetch_sub(1);
+    pd_unref(ibqp->pd);
     pthread_cond_destroy(&ibqp->cond);
     pthread_mutex_destroy(&ibqp->mutex);
     qp->state_lock.destroy();
-    std::free(qp->requests);
-    std::free(qp);
+    free_send_queue(*qp);
+    common::member_free(qp, static_cast<uint64_t>(Resource::kQp), qp->membership);
     return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 
+#include "common/domain.hh"
 #include "process.hh"
 #include "verbs/cq.hh"
 #include "verbs/receive_queue.hh"
@@ -62,6 +63,7 @@ struct Attachment;
 
 struct Qp {
     verbs_qp verbs;  // must be first
+    common::Membership membership;
     Process *process;
     shared::QpEntry *shared;
     uint32_t index;
@@ -80,6 +82,8 @@ struct Qp {
 
     shared::Lock send_lock;
     char *requests;
+    void *requests_memory;
+    common::Membership requests_membership;
     uint32_t request_size;
     uint32_t request_mask;
     std::atomic<uint32_t> posted;  ///< requests so far

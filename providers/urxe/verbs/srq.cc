@@ -17,7 +17,7 @@ ibv_srq *srq_create(ibv_pd *pd, ibv_srq_init_attr *attr)
     if (attr->attr.max_wr < 1 || attr->attr.max_wr > kMaxWr || attr->attr.max_sge > direct::kMaxSegments)
         return common::null_with(EINVAL);
     Process &process = process_of(*pd->context);
-    common::Allocated<Srq> made = common::allocate<Srq>();
+    auto made = common::member_allocate<Srq>(pd, Resource::kSrq);
     if (!made)
         return nullptr;
     Srq &srq = *made;
@@ -31,7 +31,7 @@ ibv_srq *srq_create(ibv_pd *pd, ibv_srq_init_attr *attr)
     if (error == 0) {
         srq.shared = process.self.heap.entry(process.header().srqs, srq.index);
         error = srq.receives.init(process, srq.shared->receives, attr->attr.max_wr, attr->attr.max_sge,
-                                  to_pd(pd).number, true);
+                                  pd_number(pd), true);
     }
     if (error != 0) {
         process.srq_indices.give(srq.index);
@@ -49,7 +49,7 @@ ibv_srq *srq_create(ibv_pd *pd, ibv_srq_init_attr *attr)
     srq.events.event.element.srq = &ibsrq;
     pthread_mutex_init(&ibsrq.mutex, nullptr);
     pthread_cond_init(&ibsrq.cond, nullptr);
-    to_pd(pd).users.fetch_add(1);
+    pd_ref(pd);
     return &made.release()->verbs.srq;
 }
 
@@ -105,8 +105,8 @@ int srq_destroy(ibv_srq *ibsrq)
     }
     pthread_cond_destroy(&ibsrq->cond);
     pthread_mutex_destroy(&ibsrq->mutex);
-    to_pd(ibsrq->pd).users.fetch_sub(1);
-    std::free(srq);
+    pd_unref(ibsrq->pd);
+    common::member_free(srq, static_cast<uint64_t>(Resource::kSrq), srq->membership);
     return 0;
 }
 

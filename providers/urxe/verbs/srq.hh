@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "common/domain.hh"
 #include "process.hh"
 #include "verbs/event.hh"
 #include "verbs/receive_queue.hh"
@@ -14,6 +15,7 @@ namespace urxe {
 
 struct Srq {
     verbs_srq verbs;  // must be first
+    common::Membership membership;
     Process *process;
     shared::SrqEntry *shared;
     uint32_t index;
