@@ -37,7 +37,7 @@ struct Context {
 constexpr uint32_t kMaxWr = 1U << 16;
 constexpr int kMaxCqe = 1 << 20;
 constexpr uint32_t kMaxInlineData = 1024;
-constexpr uint8_t kMaxRdAtomic = 128;
+constexpr uint8_t kMaxRdAtomic = 32;
 constexpr uint64_t kMaxMessage = uint64_t{1} << 31;
 
 inline Context *to_context(ibv_context *context)

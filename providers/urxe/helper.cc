@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 
@@ -14,6 +15,9 @@ namespace urxe {
 namespace {
 
 constexpr uint64_t kNever = UINT64_MAX;
+
+/// A program that looked for packets less than this ago looks for them by itself.
+constexpr uint64_t kPollsNs = 1'000'000;
 
 }  // namespace
 
@@ -71,12 +75,19 @@ void Process::wake_helper()
 
 void Process::help()
 {
+    bool watches = true;  // the sockets
     while (!helper_stops_.load()) {
+        if (!watches && now_ns() - polled_at_.load(std::memory_order_relaxed) > kPollsNs) {
+            watch_link(true);
+            watches = true;
+        }
         disconnect_retired();
         retry_waiting();
         attend();
         shared::ProcessHeader &header = this->header();
-        const uint64_t deadline = next_deadline();
+        uint64_t deadline = next_deadline();
+        if (!watches)
+            deadline = std::min(deadline, now_ns() + kPollsNs);
         helper_wakes_at_.store(deadline, std::memory_order_seq_cst);
         header.helper_sleeps.store(1, std::memory_order_seq_cst);
         int timeout = -1;
@@ -92,6 +103,15 @@ void Process::help()
         header.helper_sleeps.store(0, std::memory_order_seq_cst);
         helper_wakes_at_.store(0, std::memory_order_seq_cst);
         for (int i = 0; i < count; ++i) {
+            if (events[i].data.ptr == &link) {
+                if (now_ns() - polled_at_.load(std::memory_order_relaxed) > kPollsNs) {
+                    poll_link(true);
+                } else if (watches) {
+                    watch_link(false);
+                    watches = false;
+                }
+                continue;
+            }
             if (auto *peer = static_cast<Peer *>(events[i].data.ptr); peer != nullptr) {
                 epoll_ctl(epoll_, EPOLL_CTL_DEL, peer->pidfd, nullptr);
                 peer_died(*peer);
@@ -133,9 +153,9 @@ void Process::remove_waiting(Qp &qp)
     common::Locked locked(waiting_lock_);
     if (!qp.is_waiting)
         return;
-    for (Qp **link = &waiting_; *link != nullptr; link = &(*link)->next_waiting)
-        if (*link == &qp) {
-            *link = qp.next_waiting;
+    for (Qp **place = &waiting_; *place != nullptr; place = &(*place)->next_waiting)
+        if (*place == &qp) {
+            *place = qp.next_waiting;
             qp.is_waiting = false;
             num_waiting.fetch_sub(1);
             return;
@@ -162,11 +182,11 @@ void Process::retry_waiting()
         Qp *due = nullptr;
         {
             common::Locked locked(waiting_lock_);
-            for (Qp **link = &waiting_; *link != nullptr; link = &(*link)->next_waiting)
+            for (Qp **place = &waiting_; *place != nullptr; place = &(*place)->next_waiting)
                 // Who holds the lock tries by itself. Held, the QP stays.
-                if ((*link)->retry_at <= now && (*link)->send_lock.try_lock()) {
-                    due = *link;
-                    *link = due->next_waiting;
+                if ((*place)->retry_at <= now && (*place)->send_lock.try_lock()) {
+                    due = *place;
+                    *place = due->next_waiting;
                     due->is_waiting = false;
                     num_waiting.fetch_sub(1);
                     break;

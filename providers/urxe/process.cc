@@ -198,6 +198,7 @@ void Process::destroy()
     for (std::atomic<Peer *> &peer : peers_)
         if (Peer *left = peer.load(); left != nullptr)
             disconnect(left);
+    link.close();
     for (const int file : {listener_, wake_read_, wake_write_, epoll_})
         if (file >= 0)
             close(file);

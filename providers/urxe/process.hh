@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "common/lock.hh"
+#include "link/link.hh"
 #include "private_table.hh"
 #include "shared/heap.hh"
 #include "shared/layout.hh"
@@ -137,6 +138,11 @@ public:
     void remove_waiting(Qp &qp);  ///< likewise
     void retry_waiting();
 
+    /// The way to other hosts, once open_link() has made it. Its packets are read by whoever polls a CQ, else by the helper.
+    link::Link link;
+    int open_link();
+    void poll_link(bool is_helper);
+
     /// Starts the helper thread if it does not run. 0 or a positive errno value.
     int start_helper();
 
@@ -153,6 +159,7 @@ private:
     void disconnect_retired();
     void disconnect(Peer *peer);
     uint64_t next_deadline();
+    void watch_link(bool on);
 
     uint32_t users_;
     uint32_t pid_;
@@ -161,6 +168,7 @@ private:
     int epoll_;  ///< what the helper waits for; -1: it does not run
     common::Mutex helper_lock_;
     std::atomic<bool> helper_stops_;
+    std::atomic<uint64_t> polled_at_;        ///< when a thread of the program last looked for packets
     std::atomic<uint64_t> helper_wakes_at_;  ///< by itself; 0: it is awake
     pthread_t helper_;
     std::atomic<Peer *> peers_[shared::kProcessSlots];

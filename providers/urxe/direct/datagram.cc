@@ -5,6 +5,7 @@
 
 #include "direct/grh.hh"
 #include "direct/target.hh"
+#include "link/endpoint.hh"
 #include "verbs/mcast.hh"
 
 namespace urxe::direct {
@@ -96,7 +97,9 @@ Result execute_datagram(Qp &qp, const Request &request)
             });
         return done(IBV_WC_SUCCESS);
     }
-    if (qp.peer == nullptr || qp.peer->is_dead.load(std::memory_order_relaxed))
+    if (qp.peer == nullptr)
+        return done(qp.endpoint == nullptr ? IBV_WC_SUCCESS : qp.endpoint->send_datagram(request));
+    if (qp.peer->is_dead.load(std::memory_order_relaxed))
         return done(IBV_WC_SUCCESS);
     const Access access(*qp.peer);
     if (shared::QpEntry *entry = qp_of(*qp.peer, to.qp_num); entry != nullptr)

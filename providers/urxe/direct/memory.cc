@@ -220,6 +220,24 @@ Copied copy(Peer &peer, std::span<const Piece> to, std::span<const Piece> from, 
     return Copied::kAll;
 }
 
+void part_of(const Pieces &whole, uint64_t offset, uint64_t length, Pieces &part)
+{
+    part.count = 0;
+    part.length = length;
+    for (uint32_t i = 0; i < whole.count && length > 0; ++i) {
+        Piece piece = whole.piece[i];
+        if (offset >= piece.length) {
+            offset -= piece.length;
+            continue;
+        }
+        piece.address += offset;
+        piece.length = std::min(piece.length - offset, length);
+        offset = 0;
+        length -= piece.length;
+        part.piece[part.count++] = piece;
+    }
+}
+
 Copied gather(Peer &peer, uint8_t *to, std::span<const Piece> from, uint64_t length)
 {
     if (from.size() == 1 && from[0].way == Way::kPointer) [[likely]] {

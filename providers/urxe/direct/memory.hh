@@ -65,6 +65,9 @@ enum class Copied : uint8_t {
 /// Copies `length` bytes, of which both sides have enough, in ascending order of address: who sees the last byte sees all.
 Copied copy(Peer &peer, std::span<const Piece> to, std::span<const Piece> from, uint64_t length);
 
+/// The `length` bytes of a list from `offset` on, which it has.
+void part_of(const Pieces &whole, uint64_t offset, uint64_t length, Pieces &part);
+
 /// Copies into a receive that is the process's own, from a buffer. Memory that is not there is left out.
 void scatter(Process &process, std::span<const Piece> to, const uint8_t *from, uint64_t length);
 

@@ -186,6 +186,8 @@ void cq_overrun(Cq &cq)
 void cq_poll_idle(Cq &cq)
 {
     Process &process = *cq.process;
+    if (process.link.is_open()) [[unlikely]]
+        process.poll_link(false);
     process.attend();
     if (process.num_waiting.load(std::memory_order_relaxed) != 0) [[unlikely]]
         process.retry_waiting();

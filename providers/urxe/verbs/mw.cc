@@ -163,8 +163,7 @@ int mw_bind(ibv_qp *ibqp, ibv_mw *mw, ibv_mw_bind *bind)
         set_common(qp, request, bind->wr_id, IBV_WR_BIND_MW, bind->send_flags);
         qp.posted.store(number + 1, std::memory_order_release);
         mw->rkey = key;
-        if (!qp.is_waiting)
-            qp_run(qp);
+        qp_go_on(qp);
     }
     qp.process->attend();
     return 0;

@@ -2,18 +2,22 @@
 // Queue pairs: creating, changing, asking and destroying them.
 #include "verbs/qp.hh"
 
+#include <netinet/in.h>
+
 #include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "common/memory.hh"
 #include "common/qp.hh"
 #include "context.hh"
 #include "direct/completion.hh"
 #include "direct/memory.hh"
+#include "link/endpoint.hh"
 #include "verbs/path.hh"
 #include "verbs/pd.hh"
 #include "verbs/qp_state.hh"
@@ -139,6 +143,7 @@ void clear(Qp &qp)
     qp.generation = qp.shared->generation.load() + 1;
     qp.shared->generation.store(qp.generation);
     forget_peer(qp);
+    link::Endpoint::destroy(std::exchange(qp.endpoint, nullptr));
     if (qp.srq == nullptr)
         qp.receives.clear();
 }
@@ -150,6 +155,8 @@ void flush(Qp &qp)
     {
         common::Locked locked(qp.send_lock);
         qp.process->remove_waiting(qp);
+        if (qp.endpoint != nullptr)
+            qp.endpoint->stop();
         qp_run(qp);
     }
     if (qp.srq == nullptr)
@@ -228,6 +235,28 @@ int check_attr(const Qp &qp, const ibv_qp_attr &attr, int mask, ibv_gid &source)
     return 0;
 }
 
+/// Makes the QP known to the wire. 0 or a positive errno value; that the port is not to be had is none: a datagram QP has
+/// other ways, and a connected one finds out when nobody answers.
+int open_endpoint(Qp &qp)
+{
+    static_cast<void>(qp.process->open_link());
+    if (!qp.process->link.is_open())
+        return ENOMEM;
+    link::Route route{};
+    const ibv_global_route &grh = qp.attr.ah_attr.grh;
+    std::memcpy(route.flow.source.data(), qp.shared->local_gid.raw, 16);
+    std::memcpy(route.flow.destination.data(), grh.dgid.raw, 16);
+    route.flow.source_port = route.flow.destination_port = wire::kRoceUdpPort;
+    // Only a link-local address needs to be told where it is one.
+    if (IN6_IS_ADDR_LINKLOCAL(reinterpret_cast<const in6_addr *>(grh.dgid.raw)) ||
+        qp.verbs.qp.qp_type == IBV_QPT_UD)
+        route.interface = if_nametoindex(device_of(*qp.verbs.qp.context).interface);
+    route.traffic_class = grh.traffic_class;
+    route.hop_limit = grh.hop_limit;
+    qp.endpoint = link::Endpoint::create(qp, route);
+    return qp.endpoint == nullptr ? ENOMEM : 0;
+}
+
 int modify(Qp &qp, const ibv_qp_attr &attr, int mask)
 {
     const ibv_qp_state from = qp.state.load();
@@ -250,6 +279,9 @@ int modify(Qp &qp, const ibv_qp_attr &attr, int mask)
             qp.shared->is_established.store(0);
             if (qp.verbs.qp.qp_type != IBV_QPT_UD)
                 find_connected_peer(qp);
+            if (qp.peer == nullptr)
+                if (const int error = open_endpoint(qp); error != 0)
+                    return error;
         }
     }
     set_state(qp, to);
@@ -263,8 +295,11 @@ int modify(Qp &qp, const ibv_qp_attr &attr, int mask)
             break;
         case IBV_QPS_RTS: {
             common::Locked locked(qp.send_lock);
-            if (!qp.is_waiting)
-                qp_run(qp);
+            if (qp.endpoint != nullptr) {
+                qp.endpoint->refresh();
+                qp.endpoint->start_requester();
+            }
+            qp_go_on(qp);
             break;
         }
         case IBV_QPS_SQD:
@@ -390,7 +425,10 @@ int qp_destroy(ibv_qp *ibqp)
         process.remove_waiting(*qp);
     }
     process.wait_for_accesses();
+    for (uint32_t round = 0; qp->users.load(std::memory_order_acquire) != 0; ++round)
+        shared::wait_a_little(round);
     forget_peer(*qp);
+    link::Endpoint::destroy(qp->endpoint);
     to_context(ibqp->context)->events.forget(qp->events);
     pthread_mutex_lock(&ibqp->mutex);
     while (ibqp->events_completed != qp->events.given)

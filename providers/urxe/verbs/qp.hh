@@ -17,6 +17,10 @@
 
 namespace urxe {
 
+namespace link {
+class Endpoint;
+}
+
 /// A posted request; its scatter/gather entries or its inline data follow it.
 struct Request {
     uint64_t wr_id;
@@ -100,6 +104,12 @@ struct Qp {
     shared::QpEntry *remote;
     ibv_gid peer_gid;
 
+    std::atomic<uint32_t>
+        users;  ///< threads that have found it by its number and are not under an Access any more
+
+    /// What the QP is on the wire: of a connected one that is not on this host, and of each datagram QP.
+    link::Endpoint *endpoint;
+
     // The request at `next` waits.
     bool is_waiting;
     Qp *next_waiting;
@@ -134,6 +144,17 @@ void qp_ex_init(Qp &qp);
 
 /// Carries out what is posted, as far as that is possible now. Under send_lock.
 void qp_run(Qp &qp);
+
+/// Carries out what was posted now. Where the request at `next` waits for a time, what is behind it waits too; on the wire,
+/// many are under way at once. Under send_lock.
+inline void qp_go_on(Qp &qp)
+{
+    if (!qp.is_waiting || qp.endpoint != nullptr)
+        qp_run(qp);
+}
+
+/// A request failed: nothing behind it is carried out (IBTA 10.3.1). Under send_lock.
+void qp_fail(Qp &qp);
 
 /// Completes the request at `next`, and goes on to the one behind it. Under send_lock.
 void qp_complete_request(Qp &qp, ibv_wc_status status, uint32_t byte_len);

@@ -191,9 +191,7 @@ int wr_complete(ibv_qp_ex *qp_ex)
     const int error = qp.batch_error;
     if (error == 0) {
         qp.posted.store(qp.batch_end, std::memory_order_release);
-        // One that waits has its time.
-        if (!qp.is_waiting)
-            qp_run(qp);
+        qp_go_on(qp);
     }
     qp.send_lock.unlock();
     qp.process->attend();

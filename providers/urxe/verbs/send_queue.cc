@@ -7,6 +7,7 @@
 #include "context.hh"
 #include "direct/completion.hh"
 #include "direct/execute.hh"
+#include "link/endpoint.hh"
 #include "verbs/ah.hh"
 #include "verbs/mw.hh"
 #include "verbs/path.hh"
@@ -131,8 +132,9 @@ Result carry_out(Qp &qp, const Request &request)
     return direct::execute_datagram(qp, request);
 }
 
-/// A request failed: nothing behind it is carried out (IBTA 10.3.1).
-void fail(Qp &qp)
+}  // namespace
+
+void qp_fail(Qp &qp)
 {
     const bool is_reliable = qp.verbs.qp.qp_type == IBV_QPT_RC;
     const ibv_qp_state state = is_reliable ? IBV_QPS_ERR : IBV_QPS_SQE;
@@ -143,8 +145,6 @@ void fail(Qp &qp)
         qp.process->call_attention(qp.process->self, qp.index);
     }
 }
-
-}  // namespace
 
 ibv_wc_opcode wc_opcode(const Request &request)
 {
@@ -256,13 +256,16 @@ void qp_complete_request(Qp &qp, ibv_wc_status status, uint32_t byte_len)
 
 void qp_run(Qp &qp)
 {
+    const bool is_on_wire = qp.endpoint != nullptr && qp.verbs.qp.qp_type != IBV_QPT_UD;
+    if (is_on_wire && qp.state.load(std::memory_order_relaxed) == IBV_QPS_RTS)
+        qp.endpoint->run();
     while (qp.next != qp.posted.load(std::memory_order_relaxed)) {
         const ibv_qp_state state = qp.state.load(std::memory_order_relaxed);
         if (state == IBV_QPS_ERR || state == IBV_QPS_SQE) {
             qp_complete_request(qp, IBV_WC_WR_FLUSH_ERR, 0);
             continue;
         }
-        if (state != IBV_QPS_RTS)
+        if (state != IBV_QPS_RTS || is_on_wire)
             return;
         const Request &request = qp.request(qp.next);
         const Result result = carry_out(qp, request);
@@ -283,7 +286,7 @@ void qp_run(Qp &qp)
         }
         qp_complete_request(qp, status, result.byte_len);
         if (status != IBV_WC_SUCCESS)
-            fail(qp);
+            qp_fail(qp);
     }
 }
 
@@ -309,9 +312,7 @@ int qp_post_send(ibv_qp *ibqp, ibv_send_wr *list, ibv_send_wr **bad)
         }
         if (error != 0)
             *bad = list;
-        // One that waits has its time.
-        if (!qp.is_waiting)
-            qp_run(qp);
+        qp_go_on(qp);
     }
     qp.process->attend();
     return error;

@@ -122,9 +122,9 @@ void Icrc::add(std::span<const uint8_t> bytes)
     register_ = crc32_update(register_, bytes);
 }
 
-void icrc_seal(const Flow &flow, std::span<uint8_t> packet)
+void icrc_seal(const Flow &flow, std::span<uint8_t> packet, uint16_t identification)
 {
-    Icrc icrc(flow, packet.size());
+    Icrc icrc(flow, packet.size(), identification);
     icrc.add_headers(packet.first(packet.size() - kIcrcSize));
     uint32_t value = icrc.value();
     for (uint8_t &byte : packet.last(kIcrcSize)) {

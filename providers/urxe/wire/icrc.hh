@@ -44,8 +44,8 @@ private:
     uint32_t register_;
 };
 
-/// Writes the ICRC of a packet that build() made into its last four bytes, for IPv4 with identification 0.
-void icrc_seal(const Flow &flow, std::span<uint8_t> packet);
+/// Writes the ICRC of a packet that build() made into its last four bytes; the identification is IPv4's.
+void icrc_seal(const Flow &flow, std::span<uint8_t> packet, uint16_t identification = 0);
 
 /// Checks a packet that parse() accepts. The identification in its IPv4 header is not known to whoever reads
 /// from a socket: it is the one under which the ICRC is right, and the answer; 0 in IPv6. Nothing when there

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Packets that arrive: from the sockets to the queue pairs that they are for.
+#include <sys/epoll.h>
+
+#include <cerrno>
+
+#include "link/endpoint.hh"
+#include "process.hh"
+
+namespace urxe {
+namespace {
+
+/// Queue pairs that got packets, and answer when there are no more. Each has one more user.
+struct Touched {
+    static constexpr size_t kMost = 64;
+    Qp *qps[kMost];
+    size_t count;
+};
+
+/// Who waits longer than this for a queue pair lets the packet go, as a network may: a program may poll between
+/// ibv_wr_start and ibv_wr_complete, and waits for itself then.
+constexpr uint32_t kPatience = 2048;
+
+bool lock_patiently(shared::Lock &lock)
+{
+    for (uint32_t round = 0; round < kPatience; ++round) {
+        if (lock.try_lock())
+            return true;
+        shared::wait_a_little(round);
+    }
+    return false;
+}
+
+void answer(Touched &touched)
+{
+    for (size_t i = 0; i < touched.count; ++i) {
+        Qp &qp = *touched.qps[i];
+        const bool is_locked = lock_patiently(qp.send_lock);
+        if (is_locked && qp.endpoint != nullptr && qp.endpoint->is_touched) {
+            qp.endpoint->run();
+            // What it completed may have been all, or have failed.
+            if (qp.state.load(std::memory_order_relaxed) != IBV_QPS_RTS)
+                qp_run(qp);
+        }
+        if (is_locked)
+            qp.send_lock.unlock();
+        qp.users.fetch_sub(1, std::memory_order_release);
+    }
+}
+
+void take(Process &process, const link::Link::Arrival &arrival, Touched &touched)
+{
+    wire::Packet packet{};
+    const wire::Reason reason = wire::parse(arrival.bytes, packet);
+    if (reason == wire::Reason::kShort)
+        return;
+    const uint32_t slot = packet.bth.dest_qpn >> shared::kQpIndexBits;
+    if (slot != process.self.slot) {
+        process.link.pass_on(arrival, slot);
+        return;
+    }
+    if (!wire::icrc_check(arrival.route.flow, arrival.bytes).has_value())
+        return;
+    Qp **found = process.qps.find(direct::qp_index_of(packet.bth.dest_qpn));
+    if (found == nullptr || *found == nullptr)
+        return;
+    Qp &qp = **found;
+    if (!lock_patiently(qp.send_lock))
+        return;
+    if (qp.endpoint != nullptr) {
+        const bool was_touched = qp.endpoint->is_touched;
+        qp.endpoint->receive(packet, reason, arrival);
+        if (!was_touched && qp.endpoint->is_touched) {
+            if (touched.count < Touched::kMost) {
+                qp.users.fetch_add(1);
+                touched.qps[touched.count++] = &qp;
+            } else {
+                qp.endpoint->is_touched = false;  // its peer asks again
+            }
+        }
+    }
+    qp.send_lock.unlock();
+}
+
+}  // namespace
+
+int Process::open_link()
+{
+    if (const int error = start_helper(); error != 0)
+        return error;
+    common::Locked locked(helper_lock_);
+    if (link.is_open())
+        return 0;
+    const int error = link.open(self.slot);
+    if (link.is_open())
+        watch_link(true);
+    return error;
+}
+
+void Process::poll_link(bool is_helper)
+{
+    if (!is_helper)
+        polled_at_.store(now_ns(), std::memory_order_relaxed);
+    Touched touched;
+    touched.count = 0;
+    {
+        const Access access(self);
+        link.receive(is_helper, [&](const link::Link::Arrival &arrival) { take(*this, arrival, touched); });
+    }
+    // Outside, since what is carried out now may wait for those who work on this process's objects.
+    answer(touched);
+}
+
+void Process::watch_link(bool on)
+{
+    for (const int socket : link.sockets()) {
+        if (socket < 0)
+            continue;
+        epoll_event event = {.events = on ? uint32_t{EPOLLIN} : 0, .data = {.ptr = &link}};
+        if (epoll_ctl(epoll_, EPOLL_CTL_MOD, socket, &event) != 0 && errno == ENOENT)
+            epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &event);
+    }
+}
+
+}  // namespace urxe

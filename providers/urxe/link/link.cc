@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The sockets: opening them, and sending and receiving in batches.
+#include "link/link.hh"
+
+#include <infiniband/driver.h>
+#include <netinet/udp.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace urxe::link {
+namespace {
+
+enum Socket : size_t { kIpv4, kIpv6, kLocal };
+
+/// The longest that IP lets a run of segments be.
+constexpr size_t kMaxRun = 64000;
+/// Segments in one call: the kernel takes no more.
+constexpr size_t kMaxSegments = 64;
+
+constexpr uint8_t kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+bool is_ipv4(const wire::Address &address)
+{
+    return std::memcmp(address.data(), kMapped, sizeof kMapped) == 0;
+}
+
+bool set(int file, int level, int name, int value)
+{
+    return setsockopt(file, level, name, &value, sizeof value) == 0;
+}
+
+/// The name by which a process gets packets from others of its network namespace.
+socklen_t local_name(uint32_t slot, sockaddr_un &address)
+{
+    address = {.sun_family = AF_UNIX, .sun_path = {}};
+    const int length =
+        std::snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "urxe/%u/packets", slot);
+    return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<size_t>(length));
+}
+
+}  // namespace
+
+/// Where packets are put together and taken apart.
+struct Link::Memory {
+    uint8_t out[kBatch * wire::kMaxPacketSize];
+    Queued queue[kBatch];
+    uint8_t in[kBuffers][kBufferSize];
+    mmsghdr headers[kBuffers];
+    iovec pieces[kBuffers][2];
+    Route routes[kBuffers];  ///< of packets that were passed on
+    sockaddr_storage names[kBuffers];
+    alignas(cmsghdr) char control[kBuffers][256];
+};
+
+int Link::open_udp(int family)
+{
+    const int file = socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (file < 0)
+        return -1;
+    sockaddr_in6 address6{};
+    address6.sin6_family = AF_INET6;
+    address6.sin6_port = htons(wire::kRoceUdpPort);
+    sockaddr_in address4{};
+    address4.sin_family = AF_INET;
+    address4.sin_port = htons(wire::kRoceUdpPort);
+    const bool is_ipv6 = family == AF_INET6;
+    // An identification of zero, which the ICRC covers, takes packets that are never fragmented. No connect(): it would
+    // make the kernel count them.
+    bool works = set(file, SOL_SOCKET, SO_REUSEPORT, 1);
+    if (is_ipv6)
+        works = works && set(file, IPPROTO_IPV6, IPV6_V6ONLY, 1) &&
+                set(file, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1) && set(file, IPPROTO_IPV6, IPV6_RECVTCLASS, 1) &&
+                set(file, IPPROTO_IPV6, IPV6_RECVHOPLIMIT, 1) &&
+                set(file, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
+    else
+        works = works && set(file, IPPROTO_IP, IP_PKTINFO, 1) && set(file, IPPROTO_IP, IP_RECVTOS, 1) &&
+                set(file, IPPROTO_IP, IP_RECVTTL, 1) &&
+                set(file, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
+    works =
+        works && (is_ipv6 ? bind(file, reinterpret_cast<const sockaddr *>(&address6), sizeof address6)
+                          : bind(file, reinterpret_cast<const sockaddr *>(&address4), sizeof address4)) == 0;
+    if (!works) {
+        const int error = errno;
+        ::close(file);
+        errno = error;
+        return -1;
+    }
+    // Without these it works too. The kernel's rxe sends IPv6 without checksums.
+    set(file, SOL_SOCKET, SO_RCVBUF, 8 << 20);
+    set(file, SOL_SOCKET, SO_SNDBUF, 8 << 20);
+    set(file, IPPROTO_UDP, UDP_GRO, 1);
+    if (is_ipv6)
+        set(file, IPPROTO_UDP, UDP_NO_CHECK6_RX, 1);
+    return file;
+}
+
+int Link::open_local(uint32_t slot)
+{
+    const int file = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (file < 0)
+        return -1;
+    sockaddr_un address;
+    const socklen_t length = local_name(slot, address);
+    if (bind(file, reinterpret_cast<const sockaddr *>(&address), length) != 0) {
+        ::close(file);
+        return -1;
+    }
+    set(file, SOL_SOCKET, SO_RCVBUF, 8 << 20);
+    return file;
+}
+
+int Link::open(uint32_t slot)
+{
+    if (is_open())
+        return 0;
+    auto *memory = static_cast<Memory *>(std::malloc(sizeof(Memory)));
+    if (memory == nullptr)
+        return ENOMEM;
+    std::memset(static_cast<void *>(memory), 0, sizeof *memory);
+    memory_ = memory;
+    sockets_[kIpv4] = open_udp(AF_INET);
+    const int error = sockets_[kIpv4] < 0 ? errno : 0;
+    sockets_[kIpv6] = open_udp(AF_INET6);
+    sockets_[kLocal] = open_local(slot);
+    if (error == EADDRINUSE)
+        __verbs_log(nullptr, VERBS_LOG_WARN,
+                    "urxe: UDP port %u is taken, by the kernel's rxe driver or by another user: no packets "
+                    "reach this "
+                    "process from other hosts and users; unload rdma_rxe, or use another network namespace",
+                    wire::kRoceUdpPort);
+    else if (error != 0)
+        __verbs_log(nullptr, VERBS_LOG_WARN, "urxe: no socket for UDP port %u (%s)", wire::kRoceUdpPort,
+                    strerrordesc_np(error));
+    is_open_.store(true, std::memory_order_release);
+    return sockets_[kIpv4] < 0 && sockets_[kIpv6] < 0 ? error : 0;
+}
+
+void Link::close()
+{
+    if (!is_open())
+        return;
+    is_open_.store(false);
+    for (const int file : sockets_)
+        if (file >= 0)
+            ::close(file);
+    std::free(memory_);
+    memory_ = nullptr;
+}
+
+std::span<uint8_t> Link::room()
+{
+    if (queued_ == kBatch || sizeof memory_->out - used_ < wire::kMaxPacketSize)
+        flush();
+    return {memory_->out + used_, wire::kMaxPacketSize};
+}
+
+void Link::send(const Route &route, size_t size)
+{
+    memory_->queue[queued_++] = {route, static_cast<uint32_t>(used_), static_cast<uint32_t>(size)};
+    used_ += size;
+}
+
+void Link::end()
+{
+    flush();
+    send_lock_.unlock();
+}
+
+/// Packets from `first` on that the kernel can send as segments of one datagram: to the same place and of the same size, but
+/// for the last, which may be shorter.
+size_t Link::run_length(size_t first) const
+{
+    const Queued *queue = memory_->queue;
+    const uint32_t size = queue[first].size;
+    size_t total = size;
+    size_t count = 1;
+    if (cannot_segment_)
+        return 1;
+    while (first + count < queued_ && count < kMaxSegments) {
+        const Queued &next = queue[first + count];
+        if (next.size > size || total + next.size > kMaxRun || queue[first + count - 1].size != size ||
+            std::memcmp(&next.route, &queue[first].route, sizeof next.route) != 0)
+            break;
+        total += next.size;
+        ++count;
+    }
+    return count;
+}
+
+void Link::flush()
+{
+    struct Out {
+        iovec piece;
+        union {
+            sockaddr_in v4;
+            sockaddr_in6 v6;
+        } name;
+        alignas(cmsghdr) char control[128];
+        size_t first, count;
+    };
+    const int error = errno;
+    for (size_t first = 0; first < queued_;) {
+        const Queued &head = memory_->queue[first];
+        const size_t count = run_length(first);
+        const Route &route = head.route;
+        size_t size = 0;
+        for (size_t i = 0; i < count; ++i) {
+            const Queued &packet = memory_->queue[first + i];
+            // The kernel numbers the segments of a run, beginning with 0.
+            wire::icrc_seal(route.flow, {memory_->out + packet.offset, packet.size},
+                            static_cast<uint16_t>(i));
+            size += packet.size;
+        }
+        Out out{};
+        out.piece = {memory_->out + head.offset, size};
+        msghdr message{};
+        message.msg_iov = &out.piece;
+        message.msg_iovlen = 1;
+        message.msg_name = &out.name;
+        message.msg_control = out.control;
+        message.msg_controllen = sizeof out.control;
+        cmsghdr *control = CMSG_FIRSTHDR(&message);
+        size_t control_size = 0;
+        const auto add = [&](int level, int type, const void *data, size_t length) {
+            control->cmsg_level = level;
+            control->cmsg_type = type;
+            control->cmsg_len = CMSG_LEN(length);
+            std::memcpy(CMSG_DATA(control), data, length);
+            control_size += CMSG_SPACE(length);
+            control = reinterpret_cast<cmsghdr *>(out.control + control_size);
+        };
+        const int traffic_class = route.traffic_class, hop_limit = route.hop_limit;
+        size_t socket = kIpv4;
+        if (is_ipv4(route.flow.destination)) {
+            out.name.v4.sin_family = AF_INET;
+            out.name.v4.sin_port = htons(wire::kRoceUdpPort);
+            std::memcpy(&out.name.v4.sin_addr, route.flow.destination.data() + 12, 4);
+            message.msg_namelen = sizeof out.name.v4;
+            in_pktinfo info{};
+            std::memcpy(&info.ipi_spec_dst, route.flow.source.data() + 12, 4);
+            add(IPPROTO_IP, IP_PKTINFO, &info, sizeof info);
+            add(IPPROTO_IP, IP_TOS, &traffic_class, sizeof traffic_class);
+            if (hop_limit != 0)
+                add(IPPROTO_IP, IP_TTL, &hop_limit, sizeof hop_limit);
+        } else {
+            socket = kIpv6;
+            out.name.v6.sin6_family = AF_INET6;
+            out.name.v6.sin6_port = htons(wire::kRoceUdpPort);
+            out.name.v6.sin6_scope_id = route.interface;
+            std::memcpy(&out.name.v6.sin6_addr, route.flow.destination.data(), 16);
+            message.msg_namelen = sizeof out.name.v6;
+            in6_pktinfo info{};
+            std::memcpy(&info.ipi6_addr, route.flow.source.data(), 16);
+            info.ipi6_ifindex = route.interface;
+            add(IPPROTO_IPV6, IPV6_PKTINFO, &info, sizeof info);
+            add(IPPROTO_IPV6, IPV6_TCLASS, &traffic_class, sizeof traffic_class);
+            if (hop_limit != 0)
+                add(IPPROTO_IPV6, IPV6_HOPLIMIT, &hop_limit, sizeof hop_limit);
+        }
+        if (count > 1) {
+            const auto segment = static_cast<uint16_t>(head.size);
+            add(IPPROTO_UDP, UDP_SEGMENT, &segment, sizeof segment);
+        }
+        message.msg_controllen = control_size;
+        const bool is_sent =
+            sockets_[socket] >= 0 && sendmsg(sockets_[socket], &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+        if (!is_sent && count > 1 && (errno == EIO || errno == EINVAL || errno == EOPNOTSUPP)) {
+            cannot_segment_ = true;
+            continue;  // one by one, then
+        }
+        first += count;
+    }
+    errno = error;
+    queued_ = used_ = 0;
+}
+
+int Link::fill(size_t socket)
+{
+    if (sockets_[socket] < 0)
+        return 0;
+    Memory &memory = *memory_;
+    for (size_t i = 0; i < kBuffers; ++i) {
+        msghdr &header = memory.headers[i].msg_hdr;
+        header = {};
+        iovec *pieces = memory.pieces[i];
+        if (socket == kLocal) {
+            pieces[0] = {&memory.routes[i], sizeof(Route)};
+            pieces[1] = {memory.in[i], kBufferSize};
+        } else {
+            pieces[0] = {memory.in[i], kBufferSize};
+            header.msg_name = &memory.names[i];
+            header.msg_namelen = sizeof memory.names[i];
+            header.msg_control = memory.control[i];
+            header.msg_controllen = sizeof memory.control[i];
+        }
+        header.msg_iov = pieces;
+        header.msg_iovlen = socket == kLocal ? 2 : 1;
+    }
+    const int error = errno;
+    const int count = recvmmsg(sockets_[socket], memory.headers, kBuffers, MSG_DONTWAIT, nullptr);
+    errno = error;
+    return std::max(count, 0);
+}
+
+bool Link::describe(size_t socket, int buffer, Arrival &arrival, size_t &segment_size) const
+{
+    const mmsghdr &received = memory_->headers[buffer];
+    size_t length = received.msg_len;
+    if (socket == kLocal) {
+        if (length < sizeof(Route))
+            return false;
+        length -= sizeof(Route);
+        arrival.route = memory_->routes[buffer];
+        segment_size = kBufferSize;
+        arrival.bytes = {memory_->in[buffer], length};
+        return length != 0;
+    }
+    arrival.bytes = {memory_->in[buffer], length};
+    segment_size = kBufferSize;
+    Route &route = arrival.route;
+    route = {};
+    route.flow.destination_port = wire::kRoceUdpPort;
+    auto *header = const_cast<msghdr *>(&received.msg_hdr);
+    if (socket == kIpv4) {
+        const auto &name = reinterpret_cast<const sockaddr_in &>(memory_->names[buffer]);
+        std::memcpy(route.flow.source.data(), kMapped, sizeof kMapped);
+        std::memcpy(route.flow.destination.data(), kMapped, sizeof kMapped);
+        std::memcpy(route.flow.source.data() + 12, &name.sin_addr, 4);
+        route.flow.source_port = ntohs(name.sin_port);
+    } else {
+        const auto &name = reinterpret_cast<const sockaddr_in6 &>(memory_->names[buffer]);
+        std::memcpy(route.flow.source.data(), &name.sin6_addr, 16);
+        route.flow.source_port = ntohs(name.sin6_port);
+    }
+    for (cmsghdr *control = CMSG_FIRSTHDR(header); control != nullptr;
+         control = CMSG_NXTHDR(header, control)) {
+        const unsigned char *data = CMSG_DATA(control);
+        const auto number = [&] {
+            int value = 0;
+            std::memcpy(&value, data, sizeof value);
+            return value;
+        };
+        if (control->cmsg_level == IPPROTO_IP && control->cmsg_type == IP_PKTINFO)
+            std::memcpy(route.flow.destination.data() + 12, data + offsetof(in_pktinfo, ipi_addr), 4);
+        else if (control->cmsg_level == IPPROTO_IP && control->cmsg_type == IP_TOS)
+            route.traffic_class = data[0];
+        else if (control->cmsg_level == IPPROTO_IP && control->cmsg_type == IP_TTL)
+            route.hop_limit = static_cast<uint8_t>(number());
+        else if (control->cmsg_level == IPPROTO_IPV6 && control->cmsg_type == IPV6_PKTINFO) {
+            std::memcpy(route.flow.destination.data(), data + offsetof(in6_pktinfo, ipi6_addr), 16);
+            std::memcpy(&route.interface, data + offsetof(in6_pktinfo, ipi6_ifindex), sizeof route.interface);
+        } else if (control->cmsg_level == IPPROTO_IPV6 && control->cmsg_type == IPV6_TCLASS)
+            route.traffic_class = static_cast<uint8_t>(number());
+        else if (control->cmsg_level == IPPROTO_IPV6 && control->cmsg_type == IPV6_HOPLIMIT)
+            route.hop_limit = static_cast<uint8_t>(number());
+        else if (control->cmsg_level == IPPROTO_UDP && control->cmsg_type == UDP_GRO)
+            segment_size = static_cast<size_t>(number());
+    }
+    return length != 0 && segment_size != 0;
+}
+
+void Link::pass_on(const Arrival &arrival, uint32_t slot)
+{
+    if (sockets_[kLocal] < 0)
+        return;
+    sockaddr_un address;
+    const socklen_t length = local_name(slot, address);
+    Route route = arrival.route;
+    iovec pieces[2] = {{&route, sizeof route},
+                       {const_cast<uint8_t *>(arrival.bytes.data()), arrival.bytes.size()}};
+    msghdr message{};
+    message.msg_name = &address;
+    message.msg_namelen = length;
+    message.msg_iov = pieces;
+    message.msg_iovlen = 2;
+    const int error = errno;
+    // A process that is not there, or whose queue is full, loses it, as the network may.
+    [[maybe_unused]] const ssize_t sent = sendmsg(sockets_[kLocal], &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    errno = error;
+}
+
+}  // namespace urxe::link

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// RoCEv2 packets in UDP datagrams, to and from wherever shared memory does not reach (IBTA A17).
+#pragma once
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "common/lock.hh"
+#include "shared/lock.hh"
+#include "wire/icrc.hh"
+#include "wire/packet.hh"
+
+namespace urxe::link {
+
+/// Where a packet goes to or comes from, and what its IP header says besides.
+struct Route {
+    wire::Flow flow;
+    uint32_t interface;  ///< index, for link-local addresses; 0: the kernel's choice
+    uint8_t traffic_class;
+    uint8_t hop_limit;
+};
+
+/// The process's sockets for UDP port 4791, one for IPv4 and one for IPv6, and one by which processes of this network
+/// namespace pass packets on that are for each other: the port has many owners, and the kernel does not know which of them
+/// has which QP. Lives in zeroed memory.
+class Link {
+public:
+    /// Opens the sockets for a process with a slot. 0 or a positive errno value; the log says what is in the way. Once.
+    int open(uint32_t slot);
+    void close();
+    bool is_open() const { return is_open_.load(std::memory_order_acquire); }
+
+    /// The descriptors that become readable when packets arrive. -1: there is none.
+    static constexpr size_t kSockets = 3;
+    const int (&sockets() const)[kSockets] { return sockets_; }
+
+    /// Packets are sent in batches, from begin() to end(), by one thread at a time.
+    void begin() { send_lock_.lock(); }
+    /// Room for a packet of wire::kMaxPacketSize bytes, which stays until the next call.
+    std::span<uint8_t> room();
+    /// Sends the first `size` bytes of the room; their last four become the ICRC. In the order of calls. What the kernel
+    /// does not take is lost.
+    void send(const Route &route, size_t size);
+    void end();
+
+    /// A packet that has arrived.
+    struct Arrival {
+        Route route;
+        std::span<const uint8_t> bytes;
+    };
+    /// Calls taken(arrival) for each packet that is there, up to some, and returns how many there were. One thread at a
+    /// time: others find nothing. Unless `all`, some sockets are only looked at in each of many calls.
+    template <class Taken>
+    size_t receive(bool all, Taken taken)
+    {
+        if (!receive_lock_.try_lock())
+            return 0;
+        size_t count = 0;
+        // Where the last packets came from, the next are likely; the rest has its turn now and then.
+        constexpr unsigned kTurn = 16;
+        const bool is_turn = ++rounds_ % kTurn == 0;
+        for (size_t i = 0; i < kSockets; ++i) {
+            if (!is_turn && !all && i != busy_)
+                continue;
+            const int filled = fill(i);
+            for (int n = 0; n < filled; ++n)
+                for_each_packet(i, n, [&](const Arrival &arrival) {
+                    ++count;
+                    taken(arrival);
+                });
+            if (filled > 0)
+                busy_ = i;
+        }
+        receive_lock_.unlock();
+        return count;
+    }
+
+    /// Passes a packet on to the process that has the slot.
+    void pass_on(const Arrival &arrival, uint32_t slot);
+
+private:
+    static constexpr size_t kBatch = 64;    ///< packets that are sent at once
+    static constexpr size_t kBuffers = 16;  ///< datagrams, or runs of them, that are read at once
+    static constexpr size_t kBufferSize = 65536;
+
+    struct Queued {
+        Route route;
+        uint32_t offset, size;
+    };
+    struct Memory;
+
+    int open_udp(int family);
+    int open_local(uint32_t slot);
+    void flush();
+    size_t run_length(size_t first) const;
+    int fill(size_t socket);
+    template <class Taken>
+    void for_each_packet(size_t socket, int buffer, Taken taken);
+    bool describe(size_t socket, int buffer, Arrival &arrival, size_t &segment_size) const;
+
+    int sockets_[kSockets];
+    std::atomic<bool> is_open_;
+    bool cannot_segment_;
+    shared::Lock send_lock_, receive_lock_;
+    size_t queued_, used_;
+    size_t busy_;
+    unsigned rounds_;
+    Memory *memory_;
+};
+
+template <class Taken>
+void Link::for_each_packet(size_t socket, int buffer, Taken taken)
+{
+    Arrival arrival;
+    size_t segment_size;
+    if (!describe(socket, buffer, arrival, segment_size))
+        return;
+    std::span<const uint8_t> rest = arrival.bytes;
+    while (!rest.empty()) {
+        arrival.bytes = rest.first(rest.size() < segment_size ? rest.size() : segment_size);
+        rest = rest.subspan(arrival.bytes.size());
+        taken(arrival);
+    }
+}
+
+}  // namespace urxe::link

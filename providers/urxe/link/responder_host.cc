@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A queue pair as the wire sees it: what its responder does to receives and memory.
+#include <cstring>
+
+#include "direct/grh.hh"
+#include "link/endpoint.hh"
+
+namespace urxe::link {
+namespace {
+
+uint32_t to_big(uint32_t host)
+{
+    uint32_t big;
+    wire::store_big<4>(reinterpret_cast<uint8_t *>(&big), host);
+    return big;
+}
+
+ibv_wc_status write_at(Process &process, const direct::Pieces &whole, uint64_t offset,
+                       std::span<const uint8_t> bytes)
+{
+    direct::Pieces part;
+    direct::part_of(whole, offset, bytes.size(), part);
+    const direct::Piece from = {reinterpret_cast<uintptr_t>(bytes.data()), bytes.size(),
+                                direct::Way::kPointer};
+    return direct::copy(process.self, {part.piece, part.count}, {&from, 1}, bytes.size()) ==
+                   direct::Copied::kAll
+               ? IBV_WC_SUCCESS
+               : IBV_WC_LOC_PROT_ERR;
+}
+
+}  // namespace
+
+direct::Target Endpoint::target()
+{
+    return {*qp_.process, qp_.process->self, *qp_.shared,
+            qp_.verbs.qp.qp_type != IBV_QPT_UC && qp_.verbs.qp.qp_type != IBV_QPT_UD};
+}
+
+void Endpoint::receive(const wire::Packet &packet, wire::Reason reason, const Link::Arrival &arrival)
+{
+    if (!direct::is_receiving(qp_.shared->state.load(std::memory_order_acquire)))
+        return;
+    const bool is_datagram = qp_.verbs.qp.qp_type == IBV_QPT_UD;
+    // Who is connected hears nobody else.
+    if (!is_datagram && (arrival.route.flow.source != route_.flow.destination ||
+                         arrival.route.flow.destination != route_.flow.source))
+        return;
+    if (!transport::pkey_matches(0xffff, packet.bth.pkey))
+        return;
+    arrival_ = &arrival;
+    is_touched = true;
+    const wire::OpcodeInfo &info = wire::opcode_info(packet.bth.opcode);
+    if (reason != wire::Reason::kNone) {
+        responder_->receive_malformed(packet.bth);
+    } else if (info.response) {
+        if (requester_.has_value())
+            requester_->receive(packet, now_ns());
+    } else {
+        if (!is_datagram && qp_.shared->is_established.load(std::memory_order_relaxed) == 0 &&
+            qp_.shared->is_established.exchange(1) == 0 && qp_.shared->state.load() == IBV_QPS_RTR)
+            target().call(shared::kAttentionEstablished);
+        responder_->receive(packet);
+    }
+    arrival_ = nullptr;
+}
+
+transport::Taken Endpoint::take_receive(uint32_t)
+{
+    if (!direct::take_receive(target(), receive_))
+        return transport::Taken::kNone;
+    receive_pieces_.count = 0;
+    receive_pieces_.length = 0;
+    receive_is_permitted_ = direct::find_pieces(qp_.process->self, {receive_.segments, receive_.count},
+                                                receive_.pd, IBV_ACCESS_LOCAL_WRITE, receive_pieces_);
+    return transport::Taken::kReceive;
+}
+
+ibv_wc_status Endpoint::fill_receive(uint32_t offset, std::span<const uint8_t> bytes)
+{
+    const uint64_t start = uint64_t{offset} + (qp_.verbs.qp.qp_type == IBV_QPT_UD ? sizeof(ibv_grh) : 0);
+    if (start + bytes.size() > receive_.length)
+        return IBV_WC_LOC_LEN_ERR;
+    // A region may have gone since the receive was taken: the keys are looked at for each packet.
+    receive_pieces_.count = 0;
+    receive_pieces_.length = 0;
+    if (!direct::find_pieces(qp_.process->self, {receive_.segments, receive_.count}, receive_.pd,
+                             IBV_ACCESS_LOCAL_WRITE, receive_pieces_))
+        return IBV_WC_LOC_PROT_ERR;
+    return write_at(*qp_.process, receive_pieces_, start, bytes);
+}
+
+void Endpoint::finish_receive(const transport::Receipt &receipt)
+{
+    direct::NewCompletion completion{};
+    completion.status = receipt.status;
+    completion.opcode = receipt.is_write ? IBV_WC_RECV_RDMA_WITH_IMM - IBV_WC_RECV : 0;
+    completion.is_solicited = receipt.solicited;
+    completion.byte_len = receipt.byte_count;
+    completion.src_qp = receipt.source_qpn;
+    if (receipt.extra == transport::Extra::kImmediate) {
+        completion.wc_flags = IBV_WC_WITH_IMM;
+        completion.imm_data = to_big(receipt.extra_value);
+    } else if (receipt.extra == transport::Extra::kInvalidate) {
+        completion.wc_flags = IBV_WC_WITH_INV;
+        completion.imm_data = receipt.extra_value;
+    }
+    if (qp_.verbs.qp.qp_type == IBV_QPT_UD && arrival_ != nullptr) {
+        Request header{};
+        std::memcpy(header.datagram.source.raw, arrival_->route.flow.source.data(), 16);
+        std::memcpy(header.datagram.destination.raw, arrival_->route.flow.destination.data(), 16);
+        header.datagram.traffic_class = arrival_->route.traffic_class;
+        header.datagram.hop_limit = arrival_->route.hop_limit;
+        header.length = receipt.byte_count;
+        uint8_t grh[sizeof(ibv_grh)];
+        direct::write_grh(header, grh);
+        if (receive_.length < sizeof grh)
+            completion.status = IBV_WC_LOC_LEN_ERR;
+        else if (!receive_is_permitted_ || write_at(*qp_.process, receive_pieces_, 0, grh) != IBV_WC_SUCCESS)
+            completion.status = IBV_WC_LOC_PROT_ERR;
+        completion.wc_flags |= IBV_WC_GRH;
+        completion.byte_len += sizeof grh;
+    }
+    direct::complete_receive(target(), receive_, completion);
+}
+
+bool Endpoint::find_remote(uint32_t rkey, uint64_t address, uint64_t length, int access, direct::Piece &piece)
+{
+    return direct::find_memory(qp_.process->self, rkey, qp_.pd_number, qp_.verbs.qp.qp_num, address, length,
+                               static_cast<uint32_t>(access), piece);
+}
+
+bool Endpoint::remote_check(uint32_t rkey, uint64_t address, uint32_t length, int access)
+{
+    direct::Piece piece;
+    return find_remote(rkey, address, length, access, piece);
+}
+
+bool Endpoint::remote_write(uint32_t rkey, uint64_t address, std::span<const uint8_t> bytes)
+{
+    direct::Piece to;
+    const direct::Piece from = {reinterpret_cast<uintptr_t>(bytes.data()), bytes.size(),
+                                direct::Way::kPointer};
+    return find_remote(rkey, address, bytes.size(), IBV_ACCESS_REMOTE_WRITE, to) &&
+           direct::copy(qp_.process->self, {&to, 1}, {&from, 1}, bytes.size()) == direct::Copied::kAll;
+}
+
+bool Endpoint::remote_read(uint32_t rkey, uint64_t address, std::span<uint8_t> out)
+{
+    direct::Piece from;
+    return find_remote(rkey, address, out.size(), IBV_ACCESS_REMOTE_READ, from) &&
+           direct::gather(qp_.process->self, out.data(), {&from, 1}, out.size()) == direct::Copied::kAll;
+}
+
+bool Endpoint::remote_atomic(transport::Op op, const wire::AtomicEth &atomic, uint64_t &original)
+{
+    direct::Piece value;
+    if (!find_remote(atomic.rkey, atomic.address, sizeof original, IBV_ACCESS_REMOTE_ATOMIC, value))
+        return false;
+    const bool compares = op == transport::Op::kCompareSwap;
+    return direct::atomic(qp_.process->self, value,
+                          compares ? IBV_WR_ATOMIC_CMP_AND_SWP : IBV_WR_ATOMIC_FETCH_AND_ADD,
+                          compares ? atomic.compare : atomic.swap_or_add, atomic.swap_or_add,
+                          original) == direct::Copied::kAll;
+}
+
+bool Endpoint::remote_atomic_write(uint32_t rkey, uint64_t address, std::span<const uint8_t, 8> bytes)
+{
+    direct::Piece to;
+    uint64_t value, original;
+    std::memcpy(&value, bytes.data(), sizeof value);
+    return find_remote(rkey, address, sizeof value, IBV_ACCESS_REMOTE_WRITE, to) &&
+           direct::atomic(qp_.process->self, to, IBV_WR_ATOMIC_WRITE, 0, value, original) ==
+               direct::Copied::kAll;
+}
+
+bool Endpoint::remote_flush(const wire::Reth &reth, const wire::Feth &feth)
+{
+    direct::Piece covered;
+    const uint64_t length = feth.selectivity == wire::kSelectRegion ? 0 : reth.length;
+    if ((feth.placement & wire::kPlacementPersistent) != 0 ||
+        !find_remote(reth.rkey, reth.address, length, IBV_ACCESS_FLUSH_GLOBAL, covered))
+        return false;
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    return true;
+}
+
+bool Endpoint::invalidate(uint32_t rkey)
+{
+    return direct::can_invalidate(qp_.process->self, rkey, qp_.pd_number, qp_.verbs.qp.qp_num) &&
+           direct::invalidate(qp_.process->self, rkey, qp_.pd_number, qp_.verbs.qp.qp_num);
+}
+
+void Endpoint::failed(wire::NakCode code, bool told)
+{
+    uint32_t why = 0;
+    if (!told)
+        why = code == wire::NakCode::kInvalidRequest      ? shared::kAttentionRequestError
+              : code == wire::NakCode::kRemoteAccessError ? shared::kAttentionAccessError
+                                                          : shared::kAttentionFatal;
+    target().fail(why);
+}
+
+}  // namespace urxe::link
