@@ -84,6 +84,12 @@ int query_device(ibv_context *context, const ibv_query_device_ex_input *input, i
     basic.local_ca_ack_delay = 15;
     basic.phys_port_cnt = 1;
     whole.phys_port_cnt_ex = 1;
+    constexpr uint32_t kUd = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_SRQ_RECV;
+    constexpr uint32_t kUc = kUd | IBV_ODP_SUPPORT_WRITE;
+    constexpr uint32_t kRc = kUc | IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC |
+                             IBV_ODP_SUPPORT_ATOMIC_WRITE | IBV_ODP_SUPPORT_FLUSH;
+    whole.odp_caps.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT;
+    whole.odp_caps.per_transport_caps = {.rc_odp_caps = kRc, .uc_odp_caps = kUc, .ud_odp_caps = kUd};
     whole.completion_timestamp_mask = UINT64_MAX;
     whole.hca_core_clock = 1'000'000;  // kHz: timestamps are nanoseconds
     std::memset(attr, 0, attr_size);
@@ -158,6 +164,7 @@ void context_free(ibv_context *context)
 }
 
 constexpr verbs_context_ops kContextOps = {
+    .advise_mr = mr_advise,
     .alloc_mw = mw_alloc,
     .alloc_null_mr = mr_alloc_null,
     .alloc_parent_domain = common::parent_domain_alloc,

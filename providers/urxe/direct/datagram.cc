@@ -20,20 +20,20 @@ struct Datagram {
     uint8_t grh[sizeof(ibv_grh)];
 };
 
-/// Copies all but what goes along with the completion. The status of the completion.
+/// Copies all, unless that may go along with the completion. The status of the completion.
 ibv_wc_status copy_in(const Datagram &datagram, Peer &peer, const TakenReceive &receive,
-                      const NewCompletion &completion)
+                      const NewCompletion &completion, bool &goes_along)
 {
     const Pieces &payload = datagram.payload;
     Pieces to, from;
-    to.count = 0;
-    to.length = 0;
+    to.clear();
     if (completion.byte_len > receive.length)
         return IBV_WC_LOC_LEN_ERR;
     if (!find_pieces(peer, {receive.segments, receive.count}, receive.pd, IBV_ACCESS_LOCAL_WRITE, to) ||
         to.length < completion.byte_len)
         return IBV_WC_LOC_PROT_ERR;
-    if (completion.byte_len <= shared::kMaxInline)
+    goes_along = completion.byte_len <= shared::kMaxInline && !to.may_be_missing;
+    if (goes_along)
         return IBV_WC_SUCCESS;
     if (payload.count >= kMaxSegments)
         return IBV_WC_LOC_PROT_ERR;
@@ -59,8 +59,9 @@ void deliver(const Datagram &datagram, Peer &peer, shared::QpEntry &entry)
     completion.byte_len += sizeof datagram.grh;
     completion.wc_flags |= IBV_WC_GRH;
     completion.sl = datagram.request.datagram.sl;
-    completion.status = copy_in(datagram, peer, receive, completion);
-    if (completion.status == IBV_WC_SUCCESS && completion.byte_len <= shared::kMaxInline) {
+    bool goes_along = false;
+    completion.status = copy_in(datagram, peer, receive, completion, goes_along);
+    if (completion.status == IBV_WC_SUCCESS && goes_along) {
         if (complete_receive(target, receive, completion, datagram.grh,
                              {datagram.payload.piece, datagram.payload.count},
                              static_cast<uint32_t>(datagram.request.length)) != Pushed::kFault)

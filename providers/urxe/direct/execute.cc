@@ -65,8 +65,7 @@ Result execute_send(Qp &qp, const Request &request, const Target &target)
         return done(IBV_WC_REM_INV_REQ_ERR);
     }
     Pieces to;
-    to.count = 0;
-    to.length = 0;
+    to.clear();
     if (!find_pieces(target.peer, {receive.segments, receive.count}, receive.pd, IBV_ACCESS_LOCAL_WRITE,
                      to) ||
         to.length < request.length) {
@@ -75,7 +74,7 @@ Result execute_send(Qp &qp, const Request &request, const Target &target)
         target.fail(0);
         return done(IBV_WC_REM_OP_ERR);
     }
-    const bool goes_along = request.length <= shared::kMaxInline;
+    const bool goes_along = request.length <= shared::kMaxInline && !to.may_be_missing;
     ibv_wc_status status = IBV_WC_SUCCESS;
     if (!goes_along)
         status = status_of(
@@ -146,8 +145,7 @@ Result execute_write(Qp &qp, const Request &request, const Target &target)
 /// Where the answer to a request goes.
 bool find_answer(Qp &qp, const Request &request, Pieces &pieces)
 {
-    pieces.count = 0;
-    pieces.length = 0;
+    pieces.clear();
     return find_pieces(qp.process->self, {request.segments(), request.num_segments}, qp.pd_number,
                        IBV_ACCESS_LOCAL_WRITE, pieces);
 }
@@ -173,8 +171,7 @@ Result execute_atomic(Qp &qp, const Request &request, const Target &target)
 {
     const bool is_write = request.opcode == IBV_WR_ATOMIC_WRITE;
     Pieces to;
-    to.count = 0;
-    to.length = 0;
+    to.clear();
     if (!is_write && !find_answer(qp, request, to))
         return done(IBV_WC_LOC_PROT_ERR);
     if (!is_write && to.length < sizeof(uint64_t))

@@ -166,6 +166,7 @@ bool find_memory(Peer &peer, uint32_t key, uint32_t pd, uint32_t qp_num, uint64_
     }
     piece.length = length;
     piece.address = entry->address + offset;
+    piece.may_be_missing = entry->is_paged_on_demand != 0;
     switch (entry->kind) {
         case MrKind::kMemory:
             piece.way = !peer.is_self                    ? Way::kPeer
@@ -189,6 +190,7 @@ bool find_pieces(Peer &peer, std::span<const shared::Segment> segments, uint32_t
         if (pieces.count == kMaxSegments || !find_memory(peer, segment.lkey, pd, 0, segment.address,
                                                          segment.length, access, pieces.piece[pieces.count]))
             return false;
+        pieces.may_be_missing |= pieces.piece[pieces.count].may_be_missing;
         ++pieces.count;
         pieces.length += segment.length;
     }

@@ -23,6 +23,7 @@ struct Piece {
     uint64_t address;
     uint64_t length;
     Way way;
+    bool may_be_missing;  ///< paged on demand: whether it is there is known once it is touched
 };
 
 constexpr uint32_t kMaxSegments = 32;
@@ -31,7 +32,16 @@ constexpr uint32_t kMaxSegments = 32;
 struct Pieces {
     Piece piece[kMaxSegments];
     uint32_t count;
-    uint64_t length;  ///< sum
+    uint64_t length;      ///< sum
+    bool may_be_missing;  ///< one of them
+
+    /// Makes it empty; it is not when it is made.
+    void clear()
+    {
+        count = 0;
+        length = 0;
+        may_be_missing = false;
+    }
 };
 
 /// The region behind a key of `peer`, if it permits a request of that kind: the key is valid, of that protection domain,

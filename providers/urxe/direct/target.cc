@@ -88,8 +88,7 @@ bool take_receive(const Target &target, TakenReceive &taken)
 
 bool find_payload(Qp &qp, const Request &request, Pieces &pieces)
 {
-    pieces.count = 0;
-    pieces.length = 0;
+    pieces.clear();
     if (!request.is_inline)
         return find_pieces(qp.process->self, {request.segments(), request.num_segments}, qp.pd_number, 0,
                            pieces);

@@ -106,8 +106,7 @@ bool take_send(Cq &cq, const Completion &completion, ibv_wc &wc)
 void unpack(Process &process, const Completion &completion, const ReceiveQueue::Ended &ended, uint32_t pd)
 {
     direct::Pieces pieces;
-    pieces.count = 0;
-    pieces.length = 0;
+    pieces.clear();
     if (direct::find_pieces(process.self, {ended.segments, ended.num_segments}, pd, IBV_ACCESS_LOCAL_WRITE,
                             pieces) &&
         pieces.length >= completion.inline_len)

@@ -4,9 +4,11 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <span>
 
 #include "common/memory.hh"
 #include "context.hh"
+#include "direct/memory.hh"
 #include "verbs/address_space.hh"
 #include "verbs/mw.hh"
 #include "verbs/pd.hh"
@@ -70,6 +72,21 @@ Mr *make(ibv_pd *pd, MrKind kind, void *address, uint64_t length, uint64_t iova,
     return mr.release();
 }
 
+/// Where in the process's memory a range of a region is. 0 or a positive errno value.
+int find_range(Process &process, const ibv_pd &pd, const ibv_sge &sge, bool writes, uintptr_t &start)
+{
+    common::Locked locked(process.lock);
+    const MrEntry *entry = process.regions.find(sge.lkey >> 8);
+    if (entry == nullptr || entry->key.load() != sge.lkey || entry->kind != MrKind::kMemory)
+        return ENOENT;
+    if (entry->pd != pd_number(&pd) || (writes && (entry->access & IBV_ACCESS_LOCAL_WRITE) == 0))
+        return EPERM;
+    if (!direct::covers(*entry, sge.addr, sge.length))
+        return EFAULT;
+    start = entry->address + (sge.addr - entry->iova);
+    return 0;
+}
+
 }  // namespace
 
 uint32_t mr_take_index(Process &process)
@@ -119,8 +136,9 @@ ibv_mr *mr_register(ibv_pd *pd, void *address, size_t length, uint64_t iova, int
     if ((access & IBV_ACCESS_ON_DEMAND) == 0) {
         if (const int error = bring_in(start, length, (access & IBV_ACCESS_LOCAL_WRITE) != 0); error != 0)
             return common::null_with(error);
-    } else if (start + length < start && length != SIZE_MAX) {
-        return common::null_with(EINVAL);
+    } else if (length == SIZE_MAX ? start != 0 || iova != 0 : start + length < start) {
+        return common::null_with(
+            EINVAL);  // All of the address space is an implicit region, which begins at 0.
     }
     Mr *mr =
         make(pd, MrKind::kMemory, address, length, (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : iova, access);
@@ -185,6 +203,31 @@ int mr_deregister(verbs_mr *verbs)
     }
     pd_unref(mr->verbs.ibv_mr.pd);
     std::free(mr);
+    return 0;
+}
+
+int mr_advise(ibv_pd *pd, ibv_advise_mr_advice advice, uint32_t flags, ibv_sge *list, uint32_t count)
+{
+    Process &process = process_of(*pd->context);
+    const bool writes = advice == IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE;
+    if (!writes && advice != IBV_ADVISE_MR_ADVICE_PREFETCH &&
+        advice != IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT)
+        return EOPNOTSUPP;
+    if ((flags & ~uint32_t{IBV_ADVISE_MR_FLAG_FLUSH}) != 0 || count == 0)
+        return EINVAL;
+    // All is checked before anything is done.
+    for (const bool checks : {true, false}) {
+        for (const ibv_sge &sge : std::span(list, count)) {
+            uintptr_t start = 0;
+            if (const int error = find_range(process, *pd, sge, writes, start); error != 0)
+                return error;
+            // Pages that are there already need no bringing in.
+            if (checks || advice == IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT)
+                continue;
+            if (const int error = bring_in(start, sge.length, writes); error != 0)
+                return error;
+        }
+    }
     return 0;
 }
 
