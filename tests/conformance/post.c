@@ -41,6 +41,8 @@ static void too_many_sges(void)
     refused_second(&pair, &wr, EINVAL);
     wr.num_sge = -1;
     refused_second(&pair, &wr, EINVAL);
+    wr.send_flags = IBV_SEND_INLINE;
+    refused_second(&pair, &wr, EINVAL);
 
     struct ibv_recv_wr bad_recv = {.sg_list = sges, .num_sge = (int)init.cap.max_recv_sge + 1}, *bad = NULL;
     struct ibv_recv_wr recv = {.next = &bad_recv, .sg_list = sges, .num_sge = 1};

@@ -57,21 +57,24 @@ bool is_atomic(unsigned opcode)
 int fill(const Qp &qp, Request &request, const ibv_send_wr &wr)
 {
     const auto flags = static_cast<unsigned>(wr.send_flags);
-    if (!knows(qp, wr.opcode))
+    uint32_t opcode;  // The program's may be none that the type has.
+    static_assert(sizeof opcode == sizeof wr.opcode);
+    std::memcpy(&opcode, &wr.opcode, sizeof opcode);
+    if (!knows(qp, opcode))
         return EINVAL;
-    set_common(qp, request, wr.wr_id, wr.opcode, flags);
+    set_common(qp, request, wr.wr_id, opcode, flags);
     request.imm_data = wr.imm_data;  // or invalidate_rkey, in the same place
-    if (wr.opcode == IBV_WR_BIND_MW)
+    if (opcode == IBV_WR_BIND_MW)
         return wr.bind_mw.mw == nullptr || wr.bind_mw.mw->type != IBV_MW_TYPE_2
                    ? EINVAL
                    : mw_set_bind(request, *wr.bind_mw.mw, wr.bind_mw.rkey, wr.bind_mw.bind_info);
-    if (wr.opcode == IBV_WR_LOCAL_INV)
+    if (opcode == IBV_WR_LOCAL_INV)
         return 0;
     if (qp.verbs.qp.qp_type == IBV_QPT_UD) {
         if (wr.wr.ud.ah == nullptr)
             return EINVAL;
         set_destination(request, to_ah(wr.wr.ud.ah), wr.wr.ud.remote_qpn, wr.wr.ud.remote_qkey);
-    } else if (is_atomic(wr.opcode)) {
+    } else if (is_atomic(opcode)) {
         request.remote_addr = wr.wr.atomic.remote_addr;
         request.rkey = wr.wr.atomic.rkey;
         request.atomic = {.compare_add = wr.wr.atomic.compare_add, .swap = wr.wr.atomic.swap};
@@ -80,14 +83,14 @@ int fill(const Qp &qp, Request &request, const ibv_send_wr &wr)
         request.rkey = wr.wr.rdma.rkey;
     }
     if (request.is_inline)
-        return wr.opcode == IBV_WR_RDMA_READ || is_atomic(wr.opcode)
+        return opcode == IBV_WR_RDMA_READ || is_atomic(opcode)
                    ? EINVAL  // They bring data, and take none along.
                    : set_inline(qp, request, wr.sg_list, static_cast<uint32_t>(wr.num_sge));
     if (const int error = set_segments(qp, request, wr.sg_list, static_cast<uint32_t>(wr.num_sge));
         error != 0)
         return error;
-    const bool is_bad_atomic = is_atomic(wr.opcode) && (request.length != sizeof(uint64_t) ||
-                                                        request.remote_addr % sizeof(uint64_t) != 0);
+    const bool is_bad_atomic = is_atomic(opcode) && (request.length != sizeof(uint64_t) ||
+                                                     request.remote_addr % sizeof(uint64_t) != 0);
     return is_bad_atomic ? EINVAL : 0;
 }
 
@@ -176,7 +179,7 @@ bool knows(const Qp &qp, unsigned opcode)
     return (types_with(opcode) >> qp.verbs.qp.qp_type & 1) != 0;
 }
 
-void set_common(const Qp &qp, Request &request, uint64_t wr_id, ibv_wr_opcode opcode, unsigned flags)
+void set_common(const Qp &qp, Request &request, uint64_t wr_id, uint32_t opcode, unsigned flags)
 {
     request.wr_id = wr_id;
     request.opcode = static_cast<uint8_t>(opcode);
@@ -217,6 +220,8 @@ int set_segments(const Qp &qp, Request &request, const ibv_sge *list, uint32_t c
 
 int set_inline(const Qp &qp, Request &request, const ibv_sge *list, uint32_t count)
 {
+    if (count > qp.max_send_sge)
+        return EINVAL;
     uint64_t length = 0;
     for (uint32_t i = 0; i < count; ++i) {
         if (list[i].length > qp.max_inline - length)

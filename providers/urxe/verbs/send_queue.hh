@@ -21,7 +21,7 @@ inline bool takes_requests(const Qp &qp)
 }
 
 /// Fills in what all requests have. `flags` are ibv_send_flags.
-void set_common(const Qp &qp, Request &request, uint64_t wr_id, ibv_wr_opcode opcode, unsigned flags);
+void set_common(const Qp &qp, Request &request, uint64_t wr_id, uint32_t opcode, unsigned flags);
 
 void set_destination(Request &request, const Ah &ah, uint32_t qp_num, uint32_t qkey);
 /// Each gives 0, or EINVAL where it is more than the QP was made for.
