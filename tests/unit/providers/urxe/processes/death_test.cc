@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Peers that stop or die, in the middle of whatever they do.
