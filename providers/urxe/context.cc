@@ -157,6 +157,7 @@ int query_rt_values(ibv_context *, ibv_values_ex *values)
 void context_free(ibv_context *context)
 {
     Context *freed = to_context(context);
+    freed->process->abandon(*context);
     freed->events.destroy();
     freed->process->release();
     verbs_uninit_context(&freed->verbs);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <utility>
 
 #include "process.hh"
 #include "verbs/qp.hh"
@@ -31,7 +32,10 @@ int Process::start_helper()
         return errno;
     epoll_event woken = {.events = EPOLLIN, .data = {.fd = 0}};
     woken.data.ptr = nullptr;
-    int error = epoll_ctl(epoll, EPOLL_CTL_ADD, wake_read_, &woken) == 0 ? 0 : errno;
+    int error = epoll_ctl(epoll, EPOLL_CTL_ADD, wake_read_, &woken) == 0 &&
+                        epoll_ctl(epoll, EPOLL_CTL_ADD, listener_, &woken) == 0
+                    ? 0
+                    : errno;
     if (error == 0) {
         epoll_ = epoll;
         // Signals are the program's.
@@ -82,6 +86,7 @@ void Process::help()
             watches = true;
         }
         disconnect_retired();
+        drop_callers();
         retry_waiting();
         attend();
         shared::ProcessHeader &header = this->header();
@@ -113,8 +118,10 @@ void Process::help()
                 continue;
             }
             if (auto *peer = static_cast<Peer *>(events[i].data.ptr); peer != nullptr) {
-                epoll_ctl(epoll_, EPOLL_CTL_DEL, peer->pidfd, nullptr);
-                peer_died(*peer);
+                for (const int file : {peer->pidfd, peer->lifeline})
+                    epoll_ctl(epoll_, EPOLL_CTL_DEL, file, nullptr);
+                if (!std::exchange(peer->is_mourned, true))
+                    peer_died(*peer);
                 continue;
             }
             char bytes[256];
@@ -126,7 +133,16 @@ void Process::help()
 
 void Process::peer_died(Peer &peer)
 {
-    peer.is_dead.store(true);
+    {
+        common::Locked locked(peers_lock_);
+        peer.is_dead.store(true);
+        std::atomic<Peer *> &place = peers_[peer.slot];
+        if (place.load() == &peer) {
+            place.store(nullptr);
+            if (peer.references.load() == 0)
+                retire(&peer);
+        }
+    }
     common::Locked locked(lock);
     for (uint32_t index = 1; index < shared::QpTable::kCapacity; ++index)
         if (Qp **qp = qps.find(index); qp != nullptr && *qp != nullptr)

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -20,29 +21,50 @@
 namespace urxe {
 namespace {
 
-/// Opens the peer's heap; a negative errno value where it cannot be found.
-int open_heap_of(uint32_t pid)
+/// Maps the peer's heap. 0 or a positive errno value: ENOENT where it cannot be found.
+int open_heap(Peer &peer)
 {
     char path[64];
-    std::snprintf(path, sizeof path, "/proc/%u/fd", pid);
+    std::snprintf(path, sizeof path, "/proc/%u/fd", peer.pid);
     DIR *directory = opendir(path);
     if (directory == nullptr)
-        return -errno;
-    int file = -ENOENT;
-    while (file < 0) {
-        const dirent *entry = readdir(directory);
-        if (entry == nullptr)
-            break;
+        return errno;
+    int result = ENOENT;
+    while (const dirent *entry = readdir(directory)) {
         char target[64];
         const ssize_t length = readlinkat(dirfd(directory), entry->d_name, target, sizeof target);
         constexpr char kName[] = "/memfd:urxe (deleted)";
         if (length != sizeof kName - 1 || std::memcmp(target, kName, sizeof kName - 1) != 0)
             continue;
-        file = openat(dirfd(directory), entry->d_name, O_RDWR | O_CLOEXEC);
-        if (file < 0)
-            file = -errno;
+        const int file = openat(dirfd(directory), entry->d_name, O_RDWR | O_CLOEXEC);
+        result = file < 0 ? errno : peer.heap.open(file);
+        if (file >= 0)
+            close(file);
+        if (result != 0)
+            continue;
+        // A child of another has that one's heap too.
+        const shared::ProcessHeader &header = peer.heap.header();
+        if (header.pid == peer.pid && header.slot == peer.slot && header.is_closed.load() == 0)
+            break;
+        peer.heap.close();
+        result = ENOENT;
     }
     closedir(directory);
+    return result;
+}
+
+/// Opens a pipe of the peer's; -1: it is not there any more.
+int open_pipe(const Peer &peer, const shared::PipeEnd &end, int flags)
+{
+    char path[64];
+    std::snprintf(path, sizeof path, "/proc/%u/fd/%u", peer.pid, end.number);
+    const int file = open(path, flags | O_NONBLOCK | O_CLOEXEC);
+    struct stat stat;
+    // The number may stand for something else by now.
+    if (file >= 0 && (fstat(file, &stat) != 0 || !S_ISFIFO(stat.st_mode) || stat.st_ino != end.inode)) {
+        close(file);
+        return -1;
+    }
     return file;
 }
 
@@ -63,64 +85,117 @@ void close_pipes(Peer &peer)
             close(pipe.file);
 }
 
+/// The process that has a slot, and its user. False: nobody has it.
+bool ask_who(uint32_t slot, ucred &who)
+{
+    const int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (connection < 0)
+        return false;
+    sockaddr_un address;
+    const socklen_t length = slot_address(slot, address);
+    socklen_t size = sizeof who;
+    const bool is_there = ::connect(connection, reinterpret_cast<const sockaddr *>(&address), length) == 0 &&
+                          getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.pid > 0;
+    close(connection);
+    return is_there;
+}
+
+/// Says why requests to the process will fail. `error` is what the system said.
+void tell_of_refusal(const ucred &who, int error)
+{
+    if (who.uid != geteuid())
+        __verbs_log(nullptr, VERBS_LOG_WARN,
+                    "urxe: process %d belongs to user %u and this one to user %u; only processes of one user "
+                    "reach each other's memory",
+                    who.pid, who.uid, geteuid());
+    else if (error == EXDEV)
+        __verbs_log(
+            nullptr, VERBS_LOG_WARN,
+            "urxe: process %d is in another PID namespace; only processes in one reach each other's memory",
+            who.pid);
+    else if (error == EACCES || error == EPERM)
+        __verbs_log(
+            nullptr, VERBS_LOG_WARN,
+            "urxe: process %d does not let others of its user reach its memory (%s); it must be dumpable "
+            "(prctl PR_SET_DUMPABLE 1, no set-user-ID program), kernel.yama.ptrace_scope must be 0 or "
+            "the process must call prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY), and no seccomp filter "
+            "may forbid process_vm_readv",
+            who.pid, strerrordesc_np(error));
+    else
+        __verbs_log(nullptr, VERBS_LOG_WARN, "urxe: process %d cannot be reached: %s", who.pid,
+                    strerrordesc_np(error));
+}
+
 }  // namespace
 
 Peer *Process::connect(uint32_t slot)
 {
-    sockaddr_un address;
-    const socklen_t length = slot_address(slot, address);
-    const int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (connection < 0)
+    drop_callers();
+    ucred who;
+    if (!ask_who(slot, who))
         return nullptr;
     common::Allocated<Peer> made(static_cast<Peer *>(std::calloc(1, sizeof(Peer))));
-    ucred who;
-    socklen_t who_size = sizeof who;
-    int heap = -1;
-    if (!made || ::connect(connection, reinterpret_cast<const sockaddr *>(&address), length) != 0 ||
-        getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &who, &who_size) != 0 || who.uid != geteuid() ||
-        who.pid <= 0 || (heap = open_heap_of(static_cast<uint32_t>(who.pid))) < 0) {
-        close(connection);
+    if (!made)
         return nullptr;
-    }
     Peer &peer = *made;
     peer.pid = static_cast<uint32_t>(who.pid);
     peer.slot = slot;
-    peer.connection = connection;
-    peer.pidfd = static_cast<int>(syscall(SYS_pidfd_open, who.pid, 0));
-    peer.lock.init();
+    peer.lifeline = -1;
     for (Peer::OpenPipe &pipe : peer.pipes)
         pipe.file = -1;
-    const int error = peer.heap.open(heap);
-    close(heap);
+    int error = who.uid != geteuid() ? EPERM : 0;
+    peer.pidfd = static_cast<int>(syscall(SYS_pidfd_open, who.pid, 0));
+    if (error == 0 && peer.pidfd < 0)
+        error = errno;
+    if (error == 0)
+        error = open_heap(peer);
     if (error == 0) {
         const shared::ProcessHeader &header = peer.heap.header();
+        peer.lifeline = open_pipe(peer, header.lifeline, O_RDONLY);
         // In another PID namespace neither could tell whether the other's threads live.
-        if (peer.pidfd >= 0 && header.pid == peer.pid && header.slot == slot &&
-            header.is_closed.load() == 0 && header.pid_namespace == this->header().pid_namespace) {
-            peer.refuses_copies.store(!can_copy_from(peer));
+        if (header.pid_namespace != this->header().pid_namespace)
+            error = EXDEV;
+        else if (peer.lifeline < 0)
+            error = ESRCH;
+        else if (error = start_helper(); error == 0) {
+            if (!can_copy_from(peer)) {
+                peer.refuses_copies.store(true);
+                tell_of_refusal(who, errno);
+            }
             epoll_event event = {.events = EPOLLIN, .data = {.ptr = &peer}};
-            if (start_helper() == 0 && epoll_ctl(epoll_, EPOLL_CTL_ADD, peer.pidfd, &event) == 0)
-                return made.release();
+            for (const int file : {peer.pidfd, peer.lifeline})
+                if (epoll_ctl(epoll_, EPOLL_CTL_ADD, file, &event) != 0)
+                    error = errno;
         }
     }
-    peer.heap.close();
-    if (peer.pidfd >= 0)
-        close(peer.pidfd);
-    close(connection);
-    peer.lock.destroy();
+    peer.lock.init();
+    if (error == 0)
+        return made.release();
+    tell_of_refusal(who, error);
+    disconnect(made.release());
     return nullptr;
 }
 
 void Process::disconnect(Peer *peer)
 {
-    if (epoll_ >= 0)
-        epoll_ctl(epoll_, EPOLL_CTL_DEL, peer->pidfd, nullptr);
+    for (const int file : {peer->pidfd, peer->lifeline})
+        if (file >= 0) {
+            if (epoll_ >= 0)
+                epoll_ctl(epoll_, EPOLL_CTL_DEL, file, nullptr);
+            close(file);
+        }
     close_pipes(*peer);
-    close(peer->pidfd);
-    close(peer->connection);
-    peer->heap.close();
+    if (peer->heap.is_open())
+        peer->heap.close();
     peer->lock.destroy();
     std::free(peer);
+}
+
+void Process::drop_callers()
+{
+    // They had no more to say than that they asked; but there is room for so many only.
+    for (int caller; (caller = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC)) >= 0;)
+        close(caller);
 }
 
 void Process::retire(Peer *peer)
@@ -194,17 +269,8 @@ bool Process::write_byte(Peer &peer, const shared::PipeEnd &end)
         if (pipe.inode == wanted.inode && pipe.file >= 0)
             file = pipe.file;
     if (file < 0) {
-        char path[64];
-        std::snprintf(path, sizeof path, "/proc/%u/fd/%u", peer.pid, wanted.number);
         // For reading too: without its reader a pipe would answer a write with a signal.
-        file = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-        struct stat stat;
-        // The number may stand for something else by now.
-        if (file >= 0 &&
-            (fstat(file, &stat) != 0 || !S_ISFIFO(stat.st_mode) || stat.st_ino != wanted.inode)) {
-            close(file);
-            file = -1;
-        }
+        file = open_pipe(peer, wanted, O_RDWR);
         if (file >= 0) {
             Peer::OpenPipe &place = peer.pipes[peer.next_pipe++ % Peer::kPipes];
             if (place.file >= 0)

@@ -24,6 +24,7 @@ namespace {
 
 pthread_mutex_t current_lock = PTHREAD_MUTEX_INITIALIZER;
 Process *current;
+bool watches_forks;
 
 /// What a peer reads to see whether it may read memory.
 const uint64_t probed = shared::kMagic;
@@ -94,7 +95,7 @@ int Process::claim_slot()
     // 0 would give the QP numbers of management, the last the one of multicast.
     constexpr uint32_t kUsable = shared::kProcessSlots - 2;
     for (uint32_t i = 0; i < kUsable; ++i) {
-        self.slot = 1 + (pid_ + i) % kUsable;
+        self.slot = 1 + (self.pid + i) % kUsable;
         sockaddr_un address;
         const socklen_t length = slot_address(self.slot, address);
         if (bind(listener_, reinterpret_cast<const sockaddr *>(&address), length) == 0)
@@ -109,8 +110,7 @@ int Process::claim_slot()
 
 int Process::create(Process &process)
 {
-    process.pid_ = static_cast<uint32_t>(getpid());
-    process.listener_ = process.wake_read_ = process.wake_write_ = process.epoll_ = -1;
+    process.listener_ = process.wake_read_ = process.wake_write_ = process.lifeline_ = process.epoll_ = -1;
     process.lock.init();
     process.peers_lock_.init();
     process.helper_lock_.init();
@@ -119,8 +119,8 @@ int Process::create(Process &process)
     process.self.lock.init();
     process.self.process = &process;
     process.self.is_self = true;
-    process.self.pid = process.pid_;
-    process.self.connection = process.self.pidfd = -1;
+    process.self.pid = static_cast<uint32_t>(getpid());
+    process.self.pidfd = process.self.lifeline = -1;
     for (Peer::OpenPipe &pipe : process.self.pipes)
         pipe.file = -1;
     if (const int error = process.self.heap.create(); error != 0)
@@ -133,12 +133,18 @@ int Process::create(Process &process)
         return errno;
     process.wake_read_ = wake[0];
     process.wake_write_ = wake[1];
+    int lifeline[2];
+    if (pipe2(lifeline, O_CLOEXEC) != 0)
+        return errno;
+    close(lifeline[0]);
+    process.lifeline_ = lifeline[1];
     shared::ProcessHeader &header = process.header();
-    header.pid = process.pid_;
+    header.pid = process.self.pid;
     header.slot = process.self.slot;
     header.user = geteuid();
     header.pid_namespace = inode_of("/proc/self/ns/pid");
     header.wake = pipe_end(process.wake_write_);
+    header.lifeline = pipe_end(process.lifeline_);
     header.probe = reinterpret_cast<uintptr_t>(&probed);
     return 0;
 }
@@ -154,13 +160,12 @@ shared::PipeEnd pipe_end(int file)
 Process *Process::acquire()
 {
     pthread_mutex_lock(&current_lock);
-    if (current != nullptr && current->pid_ != static_cast<uint32_t>(getpid())) {
-        // A child: what there is belongs to its parent.
-        shared::forget_thread_id();
-        current = nullptr;
-    }
     int error = 0;
-    if (current == nullptr) {
+    if (!watches_forks) {
+        error = pthread_atfork(before_fork, after_fork, in_child);
+        watches_forks = error == 0;
+    }
+    if (error == 0 && current == nullptr) {
         common::Allocated<Process> made(static_cast<Process *>(std::calloc(1, sizeof(Process))));
         error = made ? create(*made) : ENOMEM;
         if (error == 0)
@@ -182,12 +187,45 @@ void Process::release()
     if (is_last && current == this)
         current = nullptr;
     pthread_mutex_unlock(&current_lock);
-    // A child that closes what it inherited has no helper thread, and must not take the parent's slot away.
-    if (!is_last || pid_ != static_cast<uint32_t>(getpid()))
+    if (!is_last)
         return;
     stop_helper();
     destroy();
     std::free(this);
+}
+
+void Process::before_fork()
+{
+    pthread_mutex_lock(&current_lock);
+}
+
+void Process::after_fork()
+{
+    pthread_mutex_unlock(&current_lock);
+}
+
+void Process::in_child()
+{
+    shared::forget_thread_id();
+    // What there is belongs to the parent. The child may close it, or exit; a device that it opens is its own.
+    if (current != nullptr)
+        current->become_inherited();
+    current = nullptr;
+    pthread_mutex_unlock(&current_lock);
+}
+
+void Process::become_inherited()
+{
+    self.heap.become_private();
+    for (int *file : {&listener_, &lifeline_, &epoll_}) {
+        if (*file >= 0)
+            close(*file);
+        *file = -1;
+    }
+    // Threads that may have held them are not here.
+    for (common::Mutex *mutex : {&lock, &peers_lock_, &helper_lock_, &self.lock})
+        mutex->init();
+    waiting_lock_.init();
 }
 
 void Process::destroy()
@@ -199,7 +237,7 @@ void Process::destroy()
         if (Peer *left = peer.load(); left != nullptr)
             disconnect(left);
     link.close();
-    for (const int file : {listener_, wake_read_, wake_write_, epoll_})
+    for (const int file : {listener_, wake_read_, wake_write_, lifeline_, epoll_})
         if (file >= 0)
             close(file);
     allocator.destroy();
@@ -216,6 +254,27 @@ void Process::destroy()
     qps.destroy();
     cqs.destroy();
     srqs.destroy();
+}
+
+void Process::abandon(const ibv_context &context)
+{
+    common::Locked locked(lock);
+    bool was_any = false;
+    for (uint32_t index = 1; index < shared::QpTable::kCapacity; ++index)
+        if (Qp **qp = qps.find(index);
+            qp != nullptr && *qp != nullptr && (*qp)->verbs.qp.context == &context) {
+            qp_abandon(**qp);
+            was_any = true;
+        }
+    for (uint32_t index = 1; index < shared::SrqTable::kCapacity; ++index)
+        if (Srq **srq = srqs.find(index);
+            srq != nullptr && *srq != nullptr && (*srq)->verbs.srq.context == &context)
+            *srq = nullptr;
+    for (uint32_t index = 1; index < shared::CqTable::kCapacity; ++index)
+        if (Cq **cq = cqs.find(index); cq != nullptr && *cq != nullptr && (*cq)->verbs.cq.context == &context)
+            *cq = nullptr;
+    if (was_any)
+        wait_for_accesses();
 }
 
 void Process::call_attention(Peer &peer, uint32_t index)

@@ -36,10 +36,11 @@ struct Peer {
     uint32_t slot;
     bool is_self;
     std::atomic<bool> is_dead;
+    bool is_mourned;                   ///< its QPs know; the helper thread's
     std::atomic<bool> refuses_copies;  ///< process_vm_* is not allowed
     std::atomic<uint32_t> references;
-    int connection;  ///< to its listening socket; hangs up when it dies
     int pidfd;
+    int lifeline;  ///< the end of a pipe whose other end it alone has; hangs up when it ends or calls exec
     common::Mutex lock;  ///< of the members below
     struct OpenPipe {
         uint64_t inode;
@@ -128,6 +129,9 @@ public:
     /// Writes a byte to a pipe of the peer. False where it cannot be reached.
     bool write_byte(Peer &peer, const shared::PipeEnd &end);
 
+    /// Takes away the objects of a context that is closed although they were not destroyed: nobody reaches them any more.
+    void abandon(const ibv_context &context);
+
     /// Moves the QPs that are connected to a peer that died to the error state.
     void peer_died(Peer &peer);
 
@@ -148,7 +152,12 @@ public:
 
 private:
     static int create(Process &process);
+    static void before_fork();
+    static void after_fork();
+    static void in_child();
     int claim_slot();
+    void become_inherited();
+    void drop_callers();
     void destroy();
     void attend_all();
     void help();
@@ -162,9 +171,9 @@ private:
     void watch_link(bool on);
 
     uint32_t users_;
-    uint32_t pid_;
     int listener_;
     int wake_read_, wake_write_;
+    int lifeline_;
     int epoll_;  ///< what the helper waits for; -1: it does not run
     common::Mutex helper_lock_;
     std::atomic<bool> helper_stops_;

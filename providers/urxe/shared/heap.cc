@@ -96,6 +96,14 @@ void Heap::close()
     file_ = -1;
 }
 
+void Heap::become_private()
+{
+    const uint64_t mapped = mapped_.load(std::memory_order_relaxed);
+    mmap(base_, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file_, 0);
+    for (AccessSlot &slot : header().access)
+        slot.thread.store(0, std::memory_order_relaxed);
+}
+
 bool Heap::map_up_to(Offset offset, size_t size) const
 {
     if (offset > kHeapReserve || size > kHeapReserve - offset)

@@ -24,6 +24,8 @@ public:
     /// of another release, or one that could shrink beneath us.
     int open(int file);
     void close();
+    /// What a child does with a heap that it inherited: goes on with a copy of its own, which nobody else sees.
+    void become_private();
 
     bool is_open() const { return base_ != nullptr; }
     ProcessHeader &header() const { return *reinterpret_cast<ProcessHeader *>(base_); }

@@ -261,6 +261,7 @@ struct alignas(kCacheLine) ProcessHeader {
     std::atomic<uint32_t> is_closed;  ///< the process uses no device any more
     uint32_t user;                    ///< effective user id
     PipeEnd wake;                     ///< wakes the helper thread
+    PipeEnd lifeline;                 ///< nobody else writes to it: it ends with the program
     uint64_t probe;                   ///< address, in the owner, of a uint64_t that is kMagic
 
     alignas(kCacheLine) Lock atomics;  ///< held across an atomic operation on memory of kind kMemory

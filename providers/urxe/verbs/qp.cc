@@ -279,6 +279,11 @@ int modify(Qp &qp, const ibv_qp_attr &attr, int mask)
             qp.shared->is_established.store(0);
             if (qp.verbs.qp.qp_type != IBV_QPT_UD)
                 find_connected_peer(qp);
+            // Whoever looked for QPs of the dead may have come too early.
+            if (qp.peer != nullptr && qp.peer->is_dead.load()) {
+                qp.shared->attention.fetch_or(shared::kAttentionError);
+                qp.process->call_attention(qp.process->self, qp.index);
+            }
             if (qp.peer == nullptr)
                 if (const int error = open_endpoint(qp); error != 0)
                     return error;
@@ -411,23 +416,11 @@ int qp_destroy(ibv_qp *ibqp)
         common::Locked locked(process.lock);
         if (qp->attachments != nullptr)
             return EBUSY;
-        common::Locked polls_of_sends(qp->send_cq->lock);
-        if (qp->recv_cq != qp->send_cq)
-            qp->recv_cq->lock.lock();
-        *process.qps.find(qp->index) = nullptr;
-        qp->shared->state.store(IBV_QPS_RESET);
-        qp->shared->qp_num.store(0);
-        if (qp->recv_cq != qp->send_cq)
-            qp->recv_cq->lock.unlock();
-    }
-    {
-        common::Locked locked(qp->send_lock);
-        process.remove_waiting(*qp);
+        qp_abandon(*qp);
     }
     process.wait_for_accesses();
     for (uint32_t round = 0; qp->users.load(std::memory_order_acquire) != 0; ++round)
         shared::wait_a_little(round);
-    forget_peer(*qp);
     link::Endpoint::destroy(qp->endpoint);
     to_context(ibqp->context)->events.forget(qp->events);
     pthread_mutex_lock(&ibqp->mutex);
@@ -451,6 +444,23 @@ int qp_destroy(ibv_qp *ibqp)
     free_send_queue(*qp);
     common::member_free(qp, static_cast<uint64_t>(Resource::kQp), qp->membership);
     return 0;
+}
+
+void qp_abandon(Qp &qp)
+{
+    {
+        common::Locked polls_of_sends(qp.send_cq->lock);
+        if (qp.recv_cq != qp.send_cq)
+            qp.recv_cq->lock.lock();
+        *qp.process->qps.find(qp.index) = nullptr;
+        qp.shared->state.store(IBV_QPS_RESET);
+        qp.shared->qp_num.store(0);
+        if (qp.recv_cq != qp.send_cq)
+            qp.recv_cq->lock.unlock();
+    }
+    common::Locked locked(qp.send_lock);
+    qp.process->remove_waiting(qp);
+    forget_peer(qp);
 }
 
 int qp_post_recv(ibv_qp *ibqp, ibv_recv_wr *list, ibv_recv_wr **bad)
@@ -528,7 +538,12 @@ void qp_attend(Qp &qp)
 
 void qp_lost_peer(Qp &qp, Peer &peer)
 {
-    if (qp.peer == &peer && qp.verbs.qp.qp_type != IBV_QPT_UD)
+    bool is_lost;
+    {
+        common::Locked locked(qp.send_lock);
+        is_lost = qp.peer == &peer && qp.verbs.qp.qp_type != IBV_QPT_UD;
+    }
+    if (is_lost)
         qp_to_error(qp, 0);
 }
 

@@ -169,6 +169,9 @@ void qp_attend(Qp &qp);
 /// Errs if it is connected to that peer, which died. Under process->lock.
 void qp_lost_peer(Qp &qp, Peer &peer);
 
+/// Takes the QP away from everybody, for good. What waits for it is forgotten. Under process->lock.
+void qp_abandon(Qp &qp);
+
 /// Completes outstanding receives of the QP itself with IBV_WC_WR_FLUSH_ERR.
 void qp_flush_receives(Qp &qp);
 

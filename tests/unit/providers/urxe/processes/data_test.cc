@@ -172,7 +172,8 @@ TEST(Data, AtomicsOfManyProcessesAddUp)
             // Compare-and-swap to the value one above, until it is this process's turn that worked.
             for (uint32_t guess = 0;; guess = static_cast<uint32_t>(result)) {
                 const Place second = {place.address + 8, place.rkey};
-                REQUIRE(post(qp, IBV_WR_ATOMIC_CMP_AND_SWP, 0, mr, 0, 8, second, IBV_SEND_SIGNALED, guess) == 0);
+                REQUIRE(post(qp, IBV_WR_ATOMIC_CMP_AND_SWP, 0, mr, 0, 8, second, IBV_SEND_SIGNALED, guess) ==
+                        0);
                 REQUIRE(poll_one(cq).opcode == IBV_WC_COMP_SWAP);
                 if (result == guess)
                     break;
@@ -293,7 +294,8 @@ TEST(Data, OfTwoSendersComesThroughOneSharedReceiveQueue)
             ibv_mr *mr = device.mr(memory.data(), memory.size());
             for (uint32_t i = 0; i < kMessages; ++i) {
                 fill(memory.data(), kSlot, i * 2 + who);
-                REQUIRE(post(qp, IBV_WR_SEND_WITH_IMM, i, mr, 0, i * 7 % kSlot, {}, IBV_SEND_SIGNALED, i) == 0);
+                REQUIRE(post(qp, IBV_WR_SEND_WITH_IMM, i, mr, 0, i * 7 % kSlot, {}, IBV_SEND_SIGNALED, i) ==
+                        0);
                 REQUIRE(poll_one(cq).wr_id == i);
             }
             link.meet();
@@ -320,7 +322,8 @@ TEST(Data, OfDatagramsComesBehindTheHeaderOfItsPacket)
         fill(memory.data(), memory.size(), 1);
         ibv_mr *mr = device.mr(memory.data(), memory.size());
         for (const uint32_t length : kLengths) {
-            ibv_sge sge = {.addr = reinterpret_cast<uintptr_t>(memory.data()), .length = length, .lkey = mr->lkey};
+            ibv_sge sge = {
+                .addr = reinterpret_cast<uintptr_t>(memory.data()), .length = length, .lkey = mr->lkey};
             ibv_send_wr wr{};
             wr.sg_list = &sge;
             wr.num_sge = length == 0 ? 0 : 1;

@@ -21,8 +21,8 @@ namespace processes {
 
 void fail_process(const char *file, int line, const char *condition)
 {
-    std::fprintf(stderr, "%s:%d: process %d: %s does not hold; errno %d (%s)\n", file, line, getpid(), condition,
-                 errno, strerror(errno));
+    std::fprintf(stderr, "%s:%d: process %d: %s does not hold; errno %d (%s)\n", file, line, getpid(),
+                 condition, errno, strerror(errno));
     _exit(1);
 }
 
@@ -359,7 +359,8 @@ void post_receive(ibv_qp *qp, uint64_t wr_id, const ibv_mr *mr, uint64_t offset,
 
 void post_receive(ibv_srq *srq, uint64_t wr_id, const ibv_mr *mr, uint64_t offset, uint32_t length)
 {
-    ibv_sge sge = {.addr = reinterpret_cast<uintptr_t>(mr->addr) + offset, .length = length, .lkey = mr->lkey};
+    ibv_sge sge = {
+        .addr = reinterpret_cast<uintptr_t>(mr->addr) + offset, .length = length, .lkey = mr->lkey};
     ibv_recv_wr wr = {.wr_id = wr_id, .next = nullptr, .sg_list = &sge, .num_sge = 1};
     ibv_recv_wr *bad = nullptr;
     REQUIRE(ibv_post_srq_recv(srq, &wr, &bad) == 0);

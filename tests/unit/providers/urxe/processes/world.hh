@@ -13,9 +13,9 @@
 #include <vector>
 
 /// Ends the process of a test, with a failure, unless the condition holds.
-#define REQUIRE(condition)                                              \
-    do {                                                                \
-        if (!(condition))                                               \
+#define REQUIRE(condition)                                             \
+    do {                                                               \
+        if (!(condition))                                              \
             ::processes::fail_process(__FILE__, __LINE__, #condition); \
     } while (false)
 
