@@ -143,10 +143,19 @@ void Process::peer_died(Peer &peer)
                 retire(&peer);
         }
     }
+    // It may have died between any two steps: what it left undone is done.
     common::Locked locked(lock);
     for (uint32_t index = 1; index < shared::QpTable::kCapacity; ++index)
-        if (Qp **qp = qps.find(index); qp != nullptr && *qp != nullptr)
+        if (Qp **qp = qps.find(index); qp != nullptr && *qp != nullptr) {
+            qp_attend(**qp);
             qp_lost_peer(**qp, peer);
+        }
+    for (uint32_t index = 1; index < shared::SrqTable::kCapacity; ++index)
+        if (Srq **srq = srqs.find(index); srq != nullptr && *srq != nullptr)
+            srq_attend(**srq);
+    for (uint32_t index = 1; index < shared::CqTable::kCapacity; ++index)
+        if (Cq **cq = cqs.find(index); cq != nullptr && *cq != nullptr)
+            cq_lost_peer(**cq);
 }
 
 void Process::add_waiting(Qp &qp)

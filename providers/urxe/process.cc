@@ -222,6 +222,7 @@ void Process::become_inherited()
             close(*file);
         *file = -1;
     }
+    link.close();
     // Threads that may have held them are not here.
     for (common::Mutex *mutex : {&lock, &peers_lock_, &helper_lock_, &self.lock})
         mutex->init();

@@ -18,13 +18,16 @@ Pushed push(Process &process, Peer &peer, CqEntry &cq, const NewCompletion &comp
     {
         common::Locked locked(cq.lock);
         const uint32_t mask = cq.mask;
-        const uint32_t produced = cq.produced.load(std::memory_order_relaxed);
+        uint32_t produced = cq.produced.load(std::memory_order_relaxed);
         auto *ring =
             static_cast<Completion *>(cq.ring % alignof(Completion) != 0
                                           ? nullptr
                                           : peer.heap.at(cq.ring, (uint64_t{mask} + 1) * sizeof(Completion)));
         if (ring == nullptr) [[unlikely]]
             return Pushed::kOverrun;  // It makes no sense: somebody wrote over it.
+        // Who put it in died before it was counted.
+        if (ring[produced & mask].sequence.load(std::memory_order_relaxed) == produced + 1) [[unlikely]]
+            ++produced;
         if (produced - cq.consumed.load(std::memory_order_acquire) >= cq.limit) [[unlikely]] {
             cq.overrun.store(1, std::memory_order_release);
             return Pushed::kOverrun;
@@ -41,7 +44,6 @@ Pushed push(Process &process, Peer &peer, CqEntry &cq, const NewCompletion &comp
         slot.qp_generation = completion.qp_generation;
         slot.request = completion.request;
         slot.srq = completion.srq;
-        slot.srq_generation = completion.srq_generation;
         slot.byte_len = completion.byte_len;
         slot.imm_data = completion.imm_data;
         slot.src_qp = completion.src_qp;

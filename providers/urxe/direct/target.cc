@@ -17,7 +17,7 @@ bool has_immediate(uint8_t opcode)
 void Target::call(uint32_t attention) const
 {
     qp.attention.fetch_or(attention, std::memory_order_release);
-    process.call_attention(peer, qp_index_of(qp.qp_num.load(std::memory_order_relaxed)));
+    process.call_attention(peer, index());
 }
 
 void Target::fail(uint32_t attention) const
@@ -34,13 +34,11 @@ bool take_receive(const Target &target, TakenReceive &taken)
     shared::ReceiveQueue *queue = &target.qp.receives;
     shared::SrqEntry *srq = nullptr;
     taken.srq = target.qp.srq;
-    taken.srq_generation = 0;
     if (taken.srq != 0) {
         srq = peer.heap.entry(peer.heap.header().srqs, taken.srq);
         if (srq == nullptr)
             return false;
         queue = &srq->receives;
-        taken.srq_generation = srq->generation.load(std::memory_order_relaxed);
     }
     bool is_below_limit = false;
     {
@@ -61,13 +59,13 @@ bool take_receive(const Target &target, TakenReceive &taken)
             taken.slot = order[taken.slot] & queue->mask;
         }
         const uint64_t stride = queue->stride;
-        const auto *receives = static_cast<const char *>(queue->receives % alignof(shared::Receive) != 0 ||
-                                                                 stride % alignof(shared::Receive) != 0
-                                                             ? nullptr
-                                                             : peer.heap.at(queue->receives, slots * stride));
+        auto *receives = static_cast<char *>(queue->receives % alignof(shared::Receive) != 0 ||
+                                                     stride % alignof(shared::Receive) != 0
+                                                 ? nullptr
+                                                 : peer.heap.at(queue->receives, slots * stride));
         if (receives == nullptr)
             return false;
-        const auto &receive = *reinterpret_cast<const shared::Receive *>(receives + taken.slot * stride);
+        auto &receive = *reinterpret_cast<shared::Receive *>(receives + taken.slot * stride);
         taken.count = receive.num_segments;
         if (taken.count > kMaxSegments ||
             sizeof(shared::Receive) + taken.count * sizeof(shared::Segment) > stride)
@@ -76,13 +74,21 @@ bool take_receive(const Target &target, TakenReceive &taken)
         if (taken.count != 0)
             std::memcpy(taken.segments, receive.segments, taken.count * sizeof(shared::Segment));
         taken.pd = queue->pd;
+        if (srq != nullptr) {
+            // Were this process to die now, the owner must know whose receive it was.
+            receive.taker.store(
+                uint64_t{target.qp.generation.load(std::memory_order_relaxed)} << 32 | target.index(),
+                std::memory_order_relaxed);
+            is_below_limit = left - 1 < queue->limit.load(std::memory_order_relaxed);
+            if (is_below_limit) {
+                srq->attention.fetch_or(shared::kAttentionLimit, std::memory_order_release);
+                queue->limit.store(0, std::memory_order_relaxed);
+            }
+        }
         queue->taken.store(number + 1, std::memory_order_release);
-        is_below_limit = left - 1 < queue->limit.load(std::memory_order_relaxed);
     }
-    if (is_below_limit && srq != nullptr && srq->receives.limit.exchange(0) != 0) {
-        srq->attention.fetch_or(shared::kAttentionLimit, std::memory_order_release);
+    if (is_below_limit)
         target.process.call_attention(peer, shared::QpTable::kCapacity + taken.srq);
-    }
     return true;
 }
 
@@ -106,11 +112,10 @@ Pushed complete_receive(const Target &target, const TakenReceive &receive, NewCo
     shared::CqEntry *cq = peer.heap.entry(peer.heap.header().cqs, target.qp.recv_cq);
     if (cq == nullptr)
         return Pushed::kOverrun;
-    completion.qp = qp_index_of(target.qp.qp_num.load(std::memory_order_relaxed));
+    completion.qp = target.index();
     completion.qp_generation = target.qp.generation.load(std::memory_order_relaxed);
     completion.request = receive.slot;
     completion.srq = receive.srq;
-    completion.srq_generation = receive.srq_generation;
     completion.kind = shared::kReceiveCompletion;
     const Pushed pushed = push(target.process, peer, *cq, completion, grh, payload, inline_len);
     if (pushed == Pushed::kOverrun)

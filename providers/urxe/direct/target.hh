@@ -32,6 +32,7 @@ struct Target {
     shared::QpEntry &qp;
     bool is_reliable;
 
+    uint32_t index() const { return qp_index_of(qp.qp_num.load(std::memory_order_relaxed)); }
     /// Has the owner look at the QP; bits of shared::Attention.
     void call(uint32_t attention) const;
     /// A request that was refused for good puts a reliable responder in the error state (IBTA 9.9.3).
@@ -41,7 +42,7 @@ struct Target {
 /// A receive that was taken.
 struct TakenReceive {
     uint32_t slot;
-    uint32_t srq, srq_generation;  ///< 0: the QP's own
+    uint32_t srq;  ///< 0: the QP's own
     uint32_t length;
     uint32_t pd;
     uint32_t count;

@@ -2,6 +2,8 @@
 // Completion queues: creating, resizing and destroying them, and polling with ibv_poll_cq.
 #include "verbs/cq.hh"
 
+#include <sys/ioctl.h>
+
 #include <algorithm>
 #include <bit>
 #include <cerrno>
@@ -83,6 +85,13 @@ Cq *make(ibv_context *context, ibv_pd *domain, int cqe, ibv_comp_channel *channe
     return made.release();
 }
 
+/// Whether the completion of that number, from `consumed`, waits to be polled.
+bool is_there(const Cq &cq, uint32_t number)
+{
+    return number - cq.consumed <= cq.mask &&
+           cq.ring[number & cq.mask].sequence.load(std::memory_order_acquire) == number + 1;
+}
+
 /// A send's completion. False where there is no such request.
 bool take_send(Cq &cq, const Completion &completion, ibv_wc &wc)
 {
@@ -118,26 +127,16 @@ bool take_receive(Cq &cq, const Completion &completion, ibv_wc &wc)
 {
     Process &process = *cq.process;
     Qp **found = process.qps.find(completion.qp);
-    const bool has_qp =
-        found != nullptr && *found != nullptr && (*found)->generation == completion.qp_generation;
-    Srq *srq = has_qp ? (*found)->srq : nullptr;
-    if (!has_qp && completion.srq != 0)
-        // A QP that is gone leaves the place in the SRQ that its receive had.
-        if (Srq **left = process.srqs.find(completion.srq);
-            left != nullptr && *left != nullptr &&
-            (*left)->shared->generation.load(std::memory_order_relaxed) == completion.srq_generation)
-            srq = *left;
-    if (!has_qp && srq == nullptr)
+    if (found == nullptr || *found == nullptr || (*found)->generation != completion.qp_generation)
         return false;
-    ReceiveQueue &receives = srq != nullptr ? srq->receives : (*found)->receives;
-    const bool is_inline =
-        has_qp && completion.inline_len != 0 && completion.inline_len <= shared::kMaxInline;
+    Qp &qp = **found;
+    ReceiveQueue &receives = qp.srq != nullptr ? qp.srq->receives : qp.receives;
+    const bool is_inline = completion.inline_len != 0 && completion.inline_len <= shared::kMaxInline;
     ReceiveQueue::Ended ended;
-    if (!receives.complete(completion.request, is_inline, ended) || !has_qp)
+    if (!receives.complete(completion.request, is_inline, ended))
         return false;
     if (is_inline)
         unpack(process, completion, ended, receives.pd());
-    Qp &qp = **found;
     // A peer takes the key of a window away where peers look; here it goes now.
     if ((completion.wc_flags & IBV_WC_WITH_INV) != 0) [[unlikely]]
         mw_invalidated(process, completion.imm_data, qp.verbs.qp.qp_num);
@@ -180,6 +179,28 @@ bool cq_take(Cq &cq, ibv_wc &wc)
 void cq_overrun(Cq &cq)
 {
     to_context(cq.verbs.cq.context)->events.raise(cq.events, IBV_EVENT_CQ_ERR);
+}
+
+void cq_lost_peer(Cq &cq)
+{
+    if (cq.channel == nullptr)
+        return;
+    CqEntry &entry = *cq.shared;
+    bool is_event_due = false;
+    {
+        common::Locked polls(cq.lock);
+        common::Locked pushes(entry.lock);
+        if (is_there(cq, cq.consumed) && entry.armed.load() != shared::Armed::kNo) {
+            entry.armed.store(shared::Armed::kNo);
+            entry.events.fetch_add(1);
+            is_event_due = true;
+        }
+    }
+    int bytes = 0;
+    if (!is_event_due && entry.events.load() != 0 && ioctl(cq.channel->channel.fd, FIONREAD, &bytes) == 0)
+        is_event_due = bytes == 0;
+    if (is_event_due)
+        cq.process->write_byte(cq.process->self, entry.channel);
 }
 
 void cq_poll_idle(Cq &cq)
@@ -250,7 +271,9 @@ int cq_resize(ibv_cq *ibcq, int cqe)
     {
         common::Locked polls(cq.lock);
         common::Locked pushes(cq.shared->lock);
-        const uint32_t produced = cq.shared->produced.load(std::memory_order_relaxed);
+        uint32_t produced = cq.consumed;
+        while (is_there(cq, produced))
+            ++produced;
         if (produced - cq.consumed > static_cast<uint32_t>(cqe)) {
             process.allocator.free(ring, ring_size(mask));
             return EINVAL;
@@ -258,6 +281,7 @@ int cq_resize(ibv_cq *ibcq, int cqe)
         for (uint32_t number = cq.consumed; number != produced; ++number)
             std::memcpy(static_cast<void *>(&bigger[number & mask]), &cq.ring[number & cq.mask],
                         sizeof(Completion));
+        cq.shared->produced.store(produced, std::memory_order_relaxed);
         old_ring = cq.shared->ring;
         cq.shared->ring = ring;
         cq.shared->mask = mask;

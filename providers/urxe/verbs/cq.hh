@@ -65,6 +65,8 @@ int cq_req_notify(ibv_cq *cq, int solicited_only);
 bool cq_take(Cq &cq, ibv_wc &wc);
 /// Tells the program that the queue lost a completion.
 void cq_overrun(Cq &cq);
+/// Makes the event that a peer which died in between may have left unmade. Under process->lock.
+void cq_lost_peer(Cq &cq);
 /// What polls do besides: look at what others left to be done.
 void cq_poll_idle(Cq &cq);
 void cq_ex_init(Cq &cq);

@@ -128,10 +128,33 @@ int make_entry(Qp &qp, const ibv_qp_init_attr_ex &attr)
     return 0;
 }
 
+/// Keeps everybody from polling what a QP completes. Always in one order.
+class CqLocks {
+public:
+    explicit CqLocks(const Qp &qp)
+        : first_(std::min(qp.send_cq, qp.recv_cq)), second_(std::max(qp.send_cq, qp.recv_cq))
+    {
+        first_->lock.lock();
+        if (second_ != first_)
+            second_->lock.lock();
+    }
+    CqLocks(const CqLocks &) = delete;
+    CqLocks &operator=(const CqLocks &) = delete;
+    ~CqLocks()
+    {
+        if (second_ != first_)
+            second_->lock.unlock();
+        first_->lock.unlock();
+    }
+
+private:
+    Cq *const first_, *const second_;
+};
+
 /// Forgets what was posted and what has completed.
 void clear(Qp &qp)
 {
-    common::Locked polls_of_sends(qp.send_cq->lock);
+    const CqLocks polls(qp);
     common::Locked locked(qp.send_lock);
     qp.process->remove_waiting(qp);
     qp.posted.store(0);
@@ -139,6 +162,8 @@ void clear(Qp &qp)
     qp.freed.store(0);
     qp.give_up_at = 0;
     qp.rnr_tries = 0;
+    if (qp.srq != nullptr)
+        qp.srq->receives.drop_taken(qp.index, qp.generation);
     // Completions of before are of another generation.
     qp.generation = qp.shared->generation.load() + 1;
     qp.shared->generation.store(qp.generation);
@@ -159,8 +184,7 @@ void flush(Qp &qp)
             qp.endpoint->stop();
         qp_run(qp);
     }
-    if (qp.srq == nullptr)
-        qp_flush_receives(qp);
+    qp_flush_receives(qp);
 }
 
 void set_state(Qp &qp, ibv_qp_state state)
@@ -431,10 +455,12 @@ int qp_destroy(ibv_qp *ibqp)
         common::Locked locked(process.lock);
         --qp->send_cq->users;
         --qp->recv_cq->users;
-        if (qp->srq != nullptr)
+        if (qp->srq != nullptr) {
+            qp->srq->receives.drop_taken(qp->index, qp->generation);
             --qp->srq->users;
-        else
+        } else {
             qp->receives.destroy(process);
+        }
         process.qp_indices.give(qp->index);
     }
     pd_unref(ibqp->pd);
@@ -449,14 +475,10 @@ int qp_destroy(ibv_qp *ibqp)
 void qp_abandon(Qp &qp)
 {
     {
-        common::Locked polls_of_sends(qp.send_cq->lock);
-        if (qp.recv_cq != qp.send_cq)
-            qp.recv_cq->lock.lock();
+        const CqLocks polls(qp);
         *qp.process->qps.find(qp.index) = nullptr;
         qp.shared->state.store(IBV_QPS_RESET);
         qp.shared->qp_num.store(0);
-        if (qp.recv_cq != qp.send_cq)
-            qp.recv_cq->lock.unlock();
     }
     common::Locked locked(qp.send_lock);
     qp.process->remove_waiting(qp);
@@ -482,13 +504,14 @@ int qp_post_recv(ibv_qp *ibqp, ibv_recv_wr *list, ibv_recv_wr **bad)
 
 void qp_flush_receives(Qp &qp)
 {
+    ReceiveQueue &receives = qp.srq != nullptr ? qp.srq->receives : qp.receives;
     cq_for_each(*qp.recv_cq, [&](const shared::Completion &completion) {
         if (completion.kind == shared::kReceiveCompletion && completion.qp == qp.index &&
             completion.qp_generation == qp.generation)
-            qp.receives.mark_delivered(completion.request);
+            receives.mark_delivered(completion.request);
     });
     bool fits = true;
-    qp.receives.flush([&](uint32_t slot) {
+    const auto flush = [&](uint32_t slot) {
         direct::NewCompletion completion{};
         completion.qp = qp.index;
         completion.qp_generation = qp.generation;
@@ -497,7 +520,11 @@ void qp_flush_receives(Qp &qp)
         completion.kind = shared::kReceiveCompletion;
         fits &= direct::push(*qp.process, qp.process->self, *qp.recv_cq->shared, completion) ==
                 direct::Pushed::kYes;
-    });
+    };
+    if (qp.srq != nullptr)
+        receives.flush_taken(qp.index, qp.generation, flush);
+    else
+        receives.flush(flush);
     if (!fits)
         cq_overrun(*qp.recv_cq);
 }

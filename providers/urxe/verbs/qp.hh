@@ -172,7 +172,7 @@ void qp_lost_peer(Qp &qp, Peer &peer);
 /// Takes the QP away from everybody, for good. What waits for it is forgotten. Under process->lock.
 void qp_abandon(Qp &qp);
 
-/// Completes outstanding receives of the QP itself with IBV_WC_WR_FLUSH_ERR.
+/// Completes with IBV_WC_WR_FLUSH_ERR the QP's outstanding receives, or those of its SRQ that were taken for it.
 void qp_flush_receives(Qp &qp);
 
 }  // namespace urxe

@@ -60,7 +60,11 @@ void ReceiveQueue::clear()
     common::Locked locked(lock_);
     common::Locked takers(queue_->lock);
     for (uint32_t slot = 0; slot < slots_; ++slot)
-        states_[slot] = {.wr_id = 0, .is_outstanding = false, .is_delivered = false, .next_free = slot + 1};
+        states_[slot] = {.wr_id = 0,
+                         .is_outstanding = false,
+                         .is_delivered = false,
+                         .is_waiting = false,
+                         .next_free = slot + 1};
     first_free_ = 0;
     posted_ = outstanding_ = 0;
     queue_->posted.store(0, std::memory_order_relaxed);
@@ -82,7 +86,7 @@ int ReceiveQueue::post(ibv_recv_wr *list, ibv_recv_wr **bad)
             break;
         }
         State &state = states_[slot];
-        auto &receive = *reinterpret_cast<shared::Receive *>(receives_ + uint64_t{slot} * stride_);
+        shared::Receive &receive = at(slot);
         uint64_t length = 0;
         for (int i = 0; i < list->num_sge; ++i) {
             const ibv_sge &sge = list->sg_list[i];
@@ -95,6 +99,7 @@ int ReceiveQueue::post(ibv_recv_wr *list, ibv_recv_wr **bad)
         }
         receive.num_segments = static_cast<uint32_t>(list->num_sge);
         receive.length = static_cast<uint32_t>(length);
+        receive.taker.store(0, std::memory_order_relaxed);
         state.wr_id = list->wr_id;
         state.is_outstanding = true;
         state.is_delivered = false;
@@ -115,22 +120,25 @@ bool ReceiveQueue::complete(uint32_t slot, bool with_segments, Ended &ended)
     common::Locked locked(lock_);
     if (slot >= slots_ || !states_[slot].is_outstanding) [[unlikely]]
         return false;
-    State &state = states_[slot];
-    ended.wr_id = state.wr_id;
+    ended.wr_id = states_[slot].wr_id;
     ended.num_segments = 0;
     if (with_segments) {
-        const auto &receive =
-            *reinterpret_cast<const shared::Receive *>(receives_ + uint64_t{slot} * stride_);
+        const shared::Receive &receive = at(slot);
         ended.num_segments = std::min(receive.num_segments, max_sge_);
         std::copy_n(receive.segments, ended.num_segments, ended.segments);
     }
-    state.is_outstanding = false;
+    end(slot);
+    return true;
+}
+
+void ReceiveQueue::end(uint32_t slot)
+{
+    states_[slot].is_outstanding = false;
     --outstanding_;
     if (order_ != nullptr) {
-        state.next_free = first_free_;
+        states_[slot].next_free = first_free_;
         first_free_ = slot;
     }
-    return true;
 }
 
 int ReceiveQueue::resize(Process &process, uint32_t max_wr)

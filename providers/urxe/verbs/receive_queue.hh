@@ -58,6 +58,22 @@ public:
             }
         }
     }
+    /// Of an SRQ: calls flushed(slot) for each receive that was taken for that QP and has no completion.
+    template <class Flushed>
+    void flush_taken(uint32_t qp, uint32_t generation, Flushed flushed)
+    {
+        for_each_taken(qp, generation, [&](uint32_t slot) {
+            if (!states_[slot].is_delivered) {
+                states_[slot].is_delivered = true;
+                flushed(slot);
+            }
+        });
+    }
+    /// Of an SRQ: ends the receives that were taken for a QP whose completions mean nothing any more.
+    void drop_taken(uint32_t qp, uint32_t generation)
+    {
+        for_each_taken(qp, generation, [&](uint32_t slot) { end(slot); });
+    }
     /// Forgets all receives.
     void clear();
 
@@ -70,8 +86,32 @@ private:
         uint64_t wr_id;
         bool is_outstanding;
         bool is_delivered;
+        bool is_waiting;     ///< of an SRQ: to be taken; up to date within for_each_taken() alone
         uint32_t next_free;  ///< of an SRQ
     };
+
+    template <class Each>
+    void for_each_taken(uint32_t qp, uint32_t generation, Each each)
+    {
+        common::Locked locked(lock_);
+        common::Locked takers(queue_->lock);
+        for (uint32_t slot = 0; slot < slots_; ++slot)
+            states_[slot].is_waiting = false;
+        for (uint32_t number = queue_->taken.load(std::memory_order_relaxed), i = 0;
+             number != posted_ && i < slots_; ++number, ++i)
+            states_[order_[number & mask_] & mask_].is_waiting = true;
+        const uint64_t taker = uint64_t{generation} << 32 | qp;
+        for (uint32_t slot = 0; slot < slots_; ++slot)
+            if (states_[slot].is_outstanding && !states_[slot].is_waiting &&
+                at(slot).taker.load(std::memory_order_relaxed) == taker)
+                each(slot);
+    }
+    shared::Receive &at(uint32_t slot) const
+    {
+        return *reinterpret_cast<shared::Receive *>(receives_ + uint64_t{slot} * stride_);
+    }
+    /// The slot is free again. Under lock_.
+    void end(uint32_t slot);
 
     shared::Lock lock_;
     shared::ReceiveQueue *queue_;

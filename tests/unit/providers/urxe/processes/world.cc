@@ -61,7 +61,12 @@ void Link::send_bytes(const void *bytes, size_t size)
 
 void Link::receive_bytes(void *bytes, size_t size)
 {
-    REQUIRE(recv(file_, bytes, size, MSG_WAITALL) == static_cast<ssize_t>(size));
+    // A process that was stopped in it is told so.
+    for (size_t done = 0; done < size;) {
+        const ssize_t some = recv(file_, static_cast<char *>(bytes) + done, size - done, 0);
+        REQUIRE(some > 0 || (some < 0 && errno == EINTR));
+        done += static_cast<size_t>(std::max<ssize_t>(some, 0));
+    }
 }
 
 World::~World()
