@@ -102,7 +102,8 @@ constexpr Sequence sequence_of(uint32_t psn, Sequence near)
 }
 
 /// Writes all of a packet into buffer but its payload and ICRC, and returns the packet's size with them.
-/// packet.payload becomes the place in buffer where the payload goes. 0 when there is no such packet.
+/// packet.payload becomes the place in buffer where the payload goes, as payload_in() has it for writing. 0 when
+/// there is no such packet.
 inline size_t lay_out(wire::Packet &packet, size_t payload_size, std::span<uint8_t> buffer)
 {
     const size_t headers_size = wire::opcode_info(packet.bth.opcode).headers_size;
@@ -115,6 +116,11 @@ inline size_t lay_out(wire::Packet &packet, size_t payload_size, std::span<uint8
         return 0;
     std::memset(buffer.data() + headers_size + payload_size, 0, tail_size);
     return size;
+}
+
+inline std::span<uint8_t> payload_in(std::span<uint8_t> buffer, const wire::Packet &packet)
+{
+    return buffer.subspan(wire::opcode_info(packet.bth.opcode).headers_size, packet.payload.size());
 }
 
 }  // namespace urxe::transport

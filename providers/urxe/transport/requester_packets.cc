@@ -209,11 +209,8 @@ bool Requester::send_packet(const Request &request)
     wire::Packet packet = packet_of(request, count);
     const size_t size = lay_out(packet, payload_size, buffer);
     ibv_wc_status status = size == 0 ? IBV_WC_LOC_QP_OP_ERR : IBV_WC_SUCCESS;
-    if (status == IBV_WC_SUCCESS && payload_size != 0) {
-        const std::span<uint8_t> payload =
-            buffer.subspan(size_t(packet.payload.data() - buffer.data()), payload_size);
-        status = ops_.gather(host_, cursor_, static_cast<uint32_t>(offset), payload);
-    }
+    if (status == IBV_WC_SUCCESS && payload_size != 0)
+        status = ops_.gather(host_, cursor_, static_cast<uint32_t>(offset), payload_in(buffer, packet));
     if (status != IBV_WC_SUCCESS) {
         fail_later(status);
         return false;

@@ -105,7 +105,6 @@ void Responder::receive_datagram(const wire::Packet &packet)
     const wire::OpcodeInfo &info = wire::opcode_info(packet.bth.opcode);
     if (packet.deth.qkey != config_.qkey)
         return;
-    in_message_ = false;
     if (execute(packet, info) == Outcome::kOperationalError)
         fail(NakCode::kRemoteOperationalError, expected_);
 }

@@ -177,8 +177,8 @@ bool Responder::send_read(Reply &reply, std::span<uint8_t> buffer)
                                                     : Operation::kReadResponseMiddle;
     wire::Packet packet = packet_of(operation, reply.next, kAckSyndrome);
     const size_t packet_size = lay_out(packet, size, buffer);
-    const std::span<uint8_t> payload = buffer.subspan(size_t(packet.payload.data() - buffer.data()), size);
-    if (size != 0 && !ops_.remote_read(host_, reply.rkey, reply.address + offset, payload)) {
+    if (size != 0 &&
+        !ops_.remote_read(host_, reply.rkey, reply.address + offset, payload_in(buffer, packet))) {
         const Sequence sequence = reply.next;
         for (Reply &one : replies_)
             one.next = one.last + 1;

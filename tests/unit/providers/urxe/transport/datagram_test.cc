@@ -160,6 +160,18 @@ TEST_F(connected, loses_a_message_with_a_gap_and_takes_the_next)
     EXPECT_TRUE(end.receives.empty());
 }
 
+TEST_F(connected, delivers_nothing_of_which_a_part_did_not_fit)
+{
+    using enum Operation;
+    end.post_receive(kMtu + 20);
+    receive(kSendFirst, 100, full);
+    receive(kSendMiddle, 101, full);
+    receive(kSendLast, 102, pattern(20));
+    EXPECT_TRUE(end.received.empty());
+    receive(kSendOnly, 103, pattern(3));
+    EXPECT_EQ(end.received.size(), 1u);
+}
+
 TEST_F(connected, begins_with_any_psn)
 {
     end.post_receive(0);

@@ -58,6 +58,7 @@ void Endpoint::send(size_t size)
     sent.emplace_back(room_.begin(), room_.begin() + static_cast<ptrdiff_t>(std::min(size, room_.size())));
     wire::Packet packet{};
     require(wire::parse(sent.back(), packet) == wire::Reason::kNone, "sent a malformed packet");
+    require(packet.bth.migrated && packet.bth.pkey == kRequester.pkey, "sent a packet of another path");
 }
 
 const Request &Endpoint::request(uint32_t index)

@@ -106,15 +106,19 @@ TEST_F(responder, finds_that_rights_are_missing)
     first.reth.length = 16384;
     wire::Packet beyond = first;
     ++beyond.reth.length;
+    wire::Packet longest = first;
+    longest.reth.length = kMaxMessage;
     struct Case {
         wire::Packet packet;
         bool is_within;
     };
     const Case cases[] = {
         {first, true},
+        {longest, false},
         {beyond, false},
         {ranged(kReadRequest, 100, 0, 16384), true},
         {ranged(kReadRequest, 100, 0, 16385), false},
+        {ranged(kReadRequest, 100, 0, kMaxMessage), false},
         {ranged(kReadRequest, 100, 16384, 1), false},
         {ranged(kReadRequest, 100, UINT64_MAX - kAddress, 2), false},
         {ranged(kFlush, 100, 0, 8), true},

@@ -41,7 +41,8 @@ TEST_F(responder, acknowledges_many_at_once_and_only_when_asked)
         end.post_receive(0);
         receive(request(Operation::kSendOnly, 100 + i, {}, i != 2));
     }
-    EXPECT_EQ(progress(), (Replies{ack(101, 3)}));
+    EXPECT_FALSE(end.responder.progress());
+    EXPECT_EQ(replies(take_packets(end)), (Replies{ack(101, 3)}));
     EXPECT_EQ(progress(), Replies{});
     end.link_room = 0;
     end.post_receive(0);
@@ -233,6 +234,10 @@ TEST_F(responder, answers_flush_and_atomic_write_with_reads_of_nothing)
     EXPECT_EQ(answer(ranged(kFlush, 101, 0, 100)), (Replies{{kReadResponseOnly, 101, fine, 2}}));
     EXPECT_EQ(answer(ranged(kFlush, 101, 0, 100)), (Replies{{kReadResponseOnly, 101, fine, 2}}));
     EXPECT_EQ(end.flushes, 1u);
+    wire::Packet region = ranged(kFlush, 102, 0, 0);
+    region.feth = {.placement = wire::kPlacementPersistent, .selectivity = wire::kSelectRegion};
+    EXPECT_EQ(answer(region), (Replies{{kReadResponseOnly, 102, fine, 3}}));
+    EXPECT_EQ(end.flushes, 2u);
 }
 
 TEST_F(responder, refuses_messages_until_a_receive_is_posted)
