@@ -186,6 +186,14 @@ TEST_F(responder, lets_no_one_have_more_outstanding_than_agreed)
     none.responder.receive(ranged(kReadRequest, 100, 0, 1));
     EXPECT_EQ(none.fault, NakCode::kInvalidRequest);
 
+    config.max_dest_rd_atomic = 255;
+    Endpoint most(Endpoint::kRequester, config);
+    for (uint32_t i = 0; i <= kMaxRdAtomic; ++i) {
+        EXPECT_FALSE(most.fault);
+        most.responder.receive(request(kFetchAdd, 100 + i));
+    }
+    EXPECT_EQ(most.fault, NakCode::kInvalidRequest);
+
     // A repeated response that waits is no reason.
     Endpoint again;
     for (uint32_t i = 0; i < 4; ++i)
@@ -248,6 +256,11 @@ TEST_F(responder, answers_malformed_requests_in_their_turn)
     end.responder.receive_malformed(bth);
     EXPECT_EQ(progress(), (Replies{nak(100, NakCode::kInvalidRequest)}));
     expect_fault(NakCode::kInvalidRequest);
+
+    Endpoint other;
+    bth.opcode = wire::opcode_of(Transport::kRc, Operation::kSendFirst);
+    other.responder.receive_malformed(bth);
+    EXPECT_EQ(other.fault, NakCode::kInvalidRequest);
 }
 
 TEST_F(responder, ignores_other_transports_and_responses)
