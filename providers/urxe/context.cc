@@ -20,6 +20,7 @@
 #include "verbs/pd.hh"
 #include "verbs/qp.hh"
 #include "verbs/srq.hh"
+#include "verbs/xrcd.hh"
 
 namespace urxe {
 namespace {
@@ -65,7 +66,8 @@ int query_device(ibv_context *context, const ibv_query_device_ex_input *input, i
     basic.max_qp_wr = static_cast<int>(kMaxWr);
     basic.device_cap_flags = IBV_DEVICE_PORT_ACTIVE_EVENT | IBV_DEVICE_SYS_IMAGE_GUID |
                              IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_CURR_QP_STATE_MOD |
-                             IBV_DEVICE_N_NOTIFY_CQ | IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
+                             IBV_DEVICE_N_NOTIFY_CQ | IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B |
+                             IBV_DEVICE_XRC;
     basic.max_sge = basic.max_sge_rd = static_cast<int>(direct::kMaxSegments);
     basic.max_cq = shared::CqTable::kCapacity - 1;
     basic.max_cqe = kMaxCqe;
@@ -90,6 +92,7 @@ int query_device(ibv_context *context, const ibv_query_device_ex_input *input, i
                              IBV_ODP_SUPPORT_ATOMIC_WRITE | IBV_ODP_SUPPORT_FLUSH;
     whole.odp_caps.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT;
     whole.odp_caps.per_transport_caps = {.rc_odp_caps = kRc, .uc_odp_caps = kUc, .ud_odp_caps = kUd};
+    whole.xrc_odp_caps = kRc;
     whole.completion_timestamp_mask = UINT64_MAX;
     whole.hca_core_clock = 1'000'000;  // kHz: timestamps are nanoseconds
     std::memset(attr, 0, attr_size);
@@ -173,12 +176,14 @@ constexpr verbs_context_ops kContextOps = {
     .alloc_td = common::td_alloc,
     .attach_mcast = mcast_attach,
     .bind_mw = mw_bind,
+    .close_xrcd = xrcd_close,
     .create_ah = ah_create,
     .create_cq = cq_create,
     .create_cq_ex = cq_create_ex,
     .create_qp = qp_create,
     .create_qp_ex = qp_create_ex,
     .create_srq = srq_create,
+    .create_srq_ex = srq_create_ex,
     .dealloc_mw = mw_dealloc,
     .dealloc_pd = pd_dealloc,
     .dealloc_td = common::td_dealloc,
@@ -189,9 +194,12 @@ constexpr verbs_context_ops kContextOps = {
     .destroy_srq = srq_destroy,
     .detach_mcast = mcast_detach,
     .free_context = context_free,
+    .get_srq_num = srq_get_num,
     .modify_cq = cq_modify,
     .modify_qp = qp_modify,
     .modify_srq = srq_modify,
+    .open_qp = qp_open,
+    .open_xrcd = xrcd_open,
     .poll_cq = cq_poll,
     .post_recv = qp_post_recv,
     .post_send = qp_post_send,

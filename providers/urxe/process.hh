@@ -21,6 +21,7 @@ struct Qp;
 struct Cq;
 struct Srq;
 struct Mw;
+struct Xrcd;
 class Process;
 
 /// Slots of processes, as bits.
@@ -82,6 +83,8 @@ public:
     PrivateTable<Qp *, 6, 8> qps;
     PrivateTable<Cq *, 6, 10> cqs;
     PrivateTable<Srq *, 6, 10> srqs;
+    Xrcd *xrcds;
+    uint32_t last_xrcd;
     common::Mutex windows_lock;  ///< of binding memory windows; no other is taken under it
     Mw *windows;
 

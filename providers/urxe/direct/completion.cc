@@ -44,6 +44,7 @@ Pushed push(Process &process, Peer &peer, CqEntry &cq, const NewCompletion &comp
         slot.qp_generation = completion.qp_generation;
         slot.request = completion.request;
         slot.srq = completion.srq;
+        slot.srq_generation = completion.srq_generation;
         slot.byte_len = completion.byte_len;
         slot.imm_data = completion.imm_data;
         slot.src_qp = completion.src_qp;

@@ -16,7 +16,7 @@ namespace urxe::direct {
 struct NewCompletion {
     uint32_t qp, qp_generation;
     uint32_t request;
-    uint32_t srq;
+    uint32_t srq, srq_generation;
     uint32_t byte_len;
     uint32_t imm_data;
     uint32_t src_qp;

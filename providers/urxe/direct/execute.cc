@@ -12,11 +12,17 @@ namespace {
 
 using shared::QpEntry;
 
+/// The type of QP that one of a type is connected to.
+uint32_t responder_of(uint32_t type)
+{
+    return type == IBV_QPT_XRC_SEND ? uint32_t{IBV_QPT_XRC_RECV} : type;
+}
+
 bool is_connected(const Qp &qp, const QpEntry &remote)
 {
     const uint32_t state = remote.state.load(std::memory_order_acquire);
     return is_receiving(state) && remote.qp_num.load(std::memory_order_relaxed) == qp.attr.dest_qp_num &&
-           remote.dest_qp_num == qp.verbs.qp.qp_num && remote.type == qp.shared->type &&
+           remote.dest_qp_num == qp.verbs.qp.qp_num && remote.type == responder_of(qp.shared->type) &&
            std::memcmp(&remote.remote_gid, &qp.shared->local_gid, sizeof(ibv_gid)) == 0 &&
            std::memcmp(&remote.local_gid, &qp.shared->remote_gid, sizeof(ibv_gid)) == 0;
 }
@@ -52,7 +58,7 @@ Result execute_send(Qp &qp, const Request &request, const Target &target)
         return done(IBV_WC_LOC_PROT_ERR);
     const uint32_t qp_num = target.qp.qp_num.load(std::memory_order_relaxed);
     const bool invalidates = request.opcode == IBV_WR_SEND_WITH_INV;
-    if (invalidates && !can_invalidate(target.peer, request.imm_data, target.qp.pd, qp_num))
+    if (invalidates && !can_invalidate(target.peer, request.imm_data, target.pd(), qp_num))
         return refuse(target, shared::kAttentionAccessError, IBV_WC_REM_ACCESS_ERR);
     TakenReceive receive;
     if (!take_receive(target, receive))
@@ -81,7 +87,7 @@ Result execute_send(Qp &qp, const Request &request, const Target &target)
             copy(target.peer, {to.piece, to.count}, {payload.piece, payload.count}, request.length), true);
     if (status == IBV_WC_SUCCESS) {
         if (invalidates)
-            invalidate(target.peer, request.imm_data, target.qp.pd, qp_num);
+            invalidate(target.peer, request.imm_data, target.pd(), qp_num);
         switch (complete_receive(target, receive, completion, {}, {payload.piece, payload.count},
                                  goes_along ? static_cast<uint32_t>(request.length) : 0)) {
             case Pushed::kYes:
@@ -106,9 +112,8 @@ std::optional<Result> find_remote(const Target &target, const Request &request, 
 {
     if ((target.qp.access & access) != access)
         return refuse(target, shared::kAttentionRequestError, IBV_WC_REM_INV_REQ_ERR);
-    if (!find_memory(target.peer, request.rkey, target.qp.pd,
-                     target.qp.qp_num.load(std::memory_order_relaxed), request.remote_addr, length, access,
-                     piece))
+    if (!find_memory(target.peer, request.rkey, target.pd(), target.qp.qp_num.load(std::memory_order_relaxed),
+                     request.remote_addr, length, access, piece))
         return refuse(target, shared::kAttentionAccessError, IBV_WC_REM_ACCESS_ERR);
     return std::nullopt;
 }
@@ -230,12 +235,15 @@ Result execute(Qp &qp, const Request &request)
     if (qp.peer->is_dead.load(std::memory_order_relaxed))
         return done(IBV_WC_RETRY_EXC_ERR);
     const Access access(*qp.peer);
-    const Target target = {*qp.process, *qp.peer, *qp.remote, qp.verbs.qp.qp_type != IBV_QPT_UC};
+    const Target target = {*qp.process, *qp.peer, *qp.remote, qp.verbs.qp.qp_type != IBV_QPT_UC,
+                           request.srq_num};
     if (!is_connected(qp, target.qp))
         return {Outcome::kNotReady, IBV_WC_SUCCESS, 0};
     if (target.qp.is_established.load(std::memory_order_relaxed) == 0 &&
         target.qp.is_established.exchange(1) == 0 && target.qp.state.load() == IBV_QPS_RTR)
         target.call(shared::kAttentionEstablished);
+    if (target.qp.type == IBV_QPT_XRC_RECV && !target.has_xrc_srq())
+        return refuse(target, shared::kAttentionRequestError, IBV_WC_REM_INV_REQ_ERR);
     switch (request.opcode) {
         case IBV_WR_SEND:
         case IBV_WR_SEND_WITH_IMM:

@@ -224,7 +224,7 @@ Copied copy(Peer &peer, std::span<const Piece> to, std::span<const Piece> from, 
 
 void part_of(const Pieces &whole, uint64_t offset, uint64_t length, Pieces &part)
 {
-    part.count = 0;
+    part.clear();
     part.length = length;
     for (uint32_t i = 0; i < whole.count && length > 0; ++i) {
         Piece piece = whole.piece[i];

@@ -28,17 +28,37 @@ void Target::fail(uint32_t attention) const
     call(attention | shared::kAttentionError);
 }
 
+bool Target::has_xrc_srq() const
+{
+    const shared::SrqEntry *srq = peer.heap.entry(peer.heap.header().srqs, xrc_srq);
+    return srq != nullptr && srq->generation.load(std::memory_order_acquire) % 2 == 1 &&
+           srq->xrcd == qp.xrcd && srq->xrcd != 0;
+}
+
+uint32_t Target::pd() const
+{
+    if (qp.type != IBV_QPT_XRC_RECV)
+        return qp.pd;
+    return has_xrc_srq() ? peer.heap.entry(peer.heap.header().srqs, xrc_srq)->receives.pd : 0;
+}
+
 bool take_receive(const Target &target, TakenReceive &taken)
 {
     Peer &peer = target.peer;
     shared::ReceiveQueue *queue = &target.qp.receives;
     shared::SrqEntry *srq = nullptr;
-    taken.srq = target.qp.srq;
+    const bool is_xrc = target.qp.type == IBV_QPT_XRC_RECV;
+    taken.srq = is_xrc ? target.xrc_srq : target.qp.srq;
+    taken.cq = target.qp.recv_cq;
+    taken.srq_generation = 0;
     if (taken.srq != 0) {
         srq = peer.heap.entry(peer.heap.header().srqs, taken.srq);
         if (srq == nullptr)
             return false;
         queue = &srq->receives;
+        if (is_xrc)
+            taken.cq = srq->cq;
+        taken.srq_generation = srq->generation.load(std::memory_order_relaxed);
     }
     bool is_below_limit = false;
     {
@@ -109,13 +129,14 @@ Pushed complete_receive(const Target &target, const TakenReceive &receive, NewCo
                         std::span<const uint8_t> grh, std::span<const Piece> payload, uint32_t inline_len)
 {
     Peer &peer = target.peer;
-    shared::CqEntry *cq = peer.heap.entry(peer.heap.header().cqs, target.qp.recv_cq);
+    shared::CqEntry *cq = peer.heap.entry(peer.heap.header().cqs, receive.cq);
     if (cq == nullptr)
         return Pushed::kOverrun;
     completion.qp = target.index();
     completion.qp_generation = target.qp.generation.load(std::memory_order_relaxed);
     completion.request = receive.slot;
     completion.srq = receive.srq;
+    completion.srq_generation = receive.srq_generation;
     completion.kind = shared::kReceiveCompletion;
     const Pushed pushed = push(target.process, peer, *cq, completion, grh, payload, inline_len);
     if (pushed == Pushed::kOverrun)

@@ -31,6 +31,12 @@ struct Target {
     Peer &peer;
     shared::QpEntry &qp;
     bool is_reliable;
+    uint32_t xrc_srq = 0;  ///< of an XRC QP: the SRQ that the request is for
+
+    /// The protection domain whose regions the request may use; that of the SRQ where the QP has none.
+    uint32_t pd() const;
+    /// Of an XRC QP: whether the SRQ is of its domain (IBTA A14).
+    bool has_xrc_srq() const;
 
     uint32_t index() const { return qp_index_of(qp.qp_num.load(std::memory_order_relaxed)); }
     /// Has the owner look at the QP; bits of shared::Attention.
@@ -42,9 +48,10 @@ struct Target {
 /// A receive that was taken.
 struct TakenReceive {
     uint32_t slot;
-    uint32_t srq;  ///< 0: the QP's own
+    uint32_t srq, srq_generation;  ///< 0: the QP's own
     uint32_t length;
     uint32_t pd;
+    uint32_t cq;  ///< where it completes
     uint32_t count;
     shared::Segment segments[kMaxSegments];
 };

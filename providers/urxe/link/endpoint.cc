@@ -234,8 +234,7 @@ ibv_wc_status Endpoint::scatter(uint32_t index, uint32_t offset, std::span<const
 {
     const Request &request = qp_.request(index);
     direct::Pieces whole, part;
-    whole.count = 0;
-    whole.length = 0;
+    whole.clear();
     if (!direct::find_pieces(qp_.process->self, {request.segments(), request.num_segments}, qp_.pd_number,
                              IBV_ACCESS_LOCAL_WRITE, whole))
         return IBV_WC_LOC_PROT_ERR;

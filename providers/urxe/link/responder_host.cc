@@ -68,8 +68,7 @@ transport::Taken Endpoint::take_receive(uint32_t)
 {
     if (!direct::take_receive(target(), receive_))
         return transport::Taken::kNone;
-    receive_pieces_.count = 0;
-    receive_pieces_.length = 0;
+    receive_pieces_.clear();
     receive_is_permitted_ = direct::find_pieces(qp_.process->self, {receive_.segments, receive_.count},
                                                 receive_.pd, IBV_ACCESS_LOCAL_WRITE, receive_pieces_);
     return transport::Taken::kReceive;
@@ -81,8 +80,7 @@ ibv_wc_status Endpoint::fill_receive(uint32_t offset, std::span<const uint8_t> b
     if (start + bytes.size() > receive_.length)
         return IBV_WC_LOC_LEN_ERR;
     // A region may have gone since the receive was taken: the keys are looked at for each packet.
-    receive_pieces_.count = 0;
-    receive_pieces_.length = 0;
+    receive_pieces_.clear();
     if (!direct::find_pieces(qp_.process->self, {receive_.segments, receive_.count}, receive_.pd,
                              IBV_ACCESS_LOCAL_WRITE, receive_pieces_))
         return IBV_WC_LOC_PROT_ERR;

@@ -182,7 +182,8 @@ struct alignas(kCacheLine) Completion {
     uint8_t kind;        ///< CompletionKind
     uint8_t inline_len;  ///< bytes of `data` that are still to be copied into the receive's memory
     uint8_t sl;
-    uint8_t unused[7];
+    uint8_t unused[3];
+    uint32_t srq_generation;
     alignas(kCacheLine) uint8_t data[kMaxInline];
 };
 static_assert(sizeof(Completion) == 256);
@@ -238,7 +239,7 @@ struct alignas(kCacheLine) AccessSlot {
 };
 constexpr uint32_t kAccessSlots = 64;
 
-constexpr uint64_t kMagic = 0x3130'6578'7275'0003;  ///< changes with each change of this file
+constexpr uint64_t kMagic = 0x3130'6578'7275'0004;  ///< changes with each change of this file
 
 /// The least significant bits of a QP number that are the QP's index in its process; those above are the process's slot.
 constexpr uint32_t kQpIndexBits = 14;

@@ -130,7 +130,16 @@ bool take_receive(Cq &cq, const Completion &completion, ibv_wc &wc)
     if (found == nullptr || *found == nullptr || (*found)->generation != completion.qp_generation)
         return false;
     Qp &qp = **found;
-    ReceiveQueue &receives = qp.srq != nullptr ? qp.srq->receives : qp.receives;
+    Srq *srq = qp.srq;
+    if (qp.xrcd != 0) {
+        // Each request says which of the domain's it is for.
+        Srq **named = process.srqs.find(completion.srq);
+        if (named == nullptr || *named == nullptr || (*named)->xrcd != qp.xrcd ||
+            (*named)->shared->generation.load(std::memory_order_relaxed) != completion.srq_generation)
+            return false;
+        srq = *named;
+    }
+    ReceiveQueue &receives = srq != nullptr ? srq->receives : qp.receives;
     const bool is_inline = completion.inline_len != 0 && completion.inline_len <= shared::kMaxInline;
     ReceiveQueue::Ended ended;
     if (!receives.complete(completion.request, is_inline, ended))
@@ -326,13 +335,6 @@ int cq_destroy(ibv_cq *ibcq)
         cq->shared->generation.fetch_add(1);
     }
     process.wait_for_accesses();
-    {
-        // Receives of SRQs that nobody polled give their places back.
-        common::Locked polls(cq->lock);
-        ibv_wc wc;
-        while (cq_take(*cq, wc)) {
-        }
-    }
     if (cq->channel != nullptr) {
         common::Locked list(cq->channel->lock);
         for (Cq **link = &cq->channel->cqs; *link != nullptr; link = &(*link)->next_of_channel)

@@ -21,6 +21,7 @@
 #include "verbs/path.hh"
 #include "verbs/pd.hh"
 #include "verbs/qp_state.hh"
+#include "verbs/xrcd.hh"
 #include "wire/codes.hh"
 
 namespace urxe {
@@ -40,6 +41,7 @@ uint64_t send_ops_of(ibv_qp_type type)
 {
     switch (type) {
         case IBV_QPT_RC:
+        case IBV_QPT_XRC_SEND:
             return kSendOps;
         case IBV_QPT_UC:
             return kUnreliableSendOps;
@@ -50,13 +52,25 @@ uint64_t send_ops_of(ibv_qp_type type)
     }
 }
 
-int check_cap(const ibv_qp_init_attr_ex &attr)
+/// 0, or the errno value with which a request for a QP is refused.
+int check(const ibv_qp_init_attr_ex &attr)
 {
+    // It has nothing but its domain.
+    if (attr.qp_type == IBV_QPT_XRC_RECV)
+        return (attr.comp_mask & ~uint32_t{IBV_QP_INIT_ATTR_XRCD}) != 0 ? EOPNOTSUPP
+               : attr.comp_mask == 0 || attr.xrcd == nullptr            ? EINVAL
+                                                                        : 0;
+    const uint64_t send_ops = send_ops_of(attr.qp_type);
+    if (send_ops == 0)
+        return EOPNOTSUPP;
+    if (const int error = common::check_qp_attr(attr, send_ops); error != 0)
+        return error;
     const ibv_qp_cap &cap = attr.cap;
     if (cap.max_send_wr > kMaxWr || cap.max_recv_wr > kMaxWr || cap.max_send_sge > direct::kMaxSegments ||
         cap.max_recv_sge > direct::kMaxSegments || cap.max_inline_data > kMaxInlineData)
         return EINVAL;
-    return attr.send_cq == nullptr || attr.recv_cq == nullptr ? EINVAL : 0;
+    return attr.send_cq == nullptr || (attr.recv_cq == nullptr && attr.qp_type != IBV_QPT_XRC_SEND) ? EINVAL
+                                                                                                    : 0;
 }
 
 /// The ring of requests. 0 or ENOMEM.
@@ -99,7 +113,7 @@ int make_entry(Qp &qp, const ibv_qp_init_attr_ex &attr)
     int error = place == nullptr ? ENOMEM : process.make_entry(process.header().qps, qp.index);
     if (error == 0) {
         qp.shared = process.self.heap.entry(process.header().qps, qp.index);
-        if (attr.srq == nullptr)
+        if (qp.has_receives())
             error = qp.receives.init(process, qp.shared->receives, attr.cap.max_recv_wr,
                                      attr.cap.max_recv_sge, qp.pd_number, false);
     }
@@ -115,15 +129,19 @@ int make_entry(Qp &qp, const ibv_qp_init_attr_ex &attr)
     entry.access = 0;
     entry.pd = qp.pd_number;
     entry.dest_qp_num = entry.qkey = 0;
-    entry.recv_cq = qp.recv_cq->index;
+    entry.recv_cq = qp.recv_cq == nullptr ? 0 : qp.recv_cq->index;
     entry.srq = qp.srq == nullptr ? 0 : qp.srq->index;
+    entry.xrcd = qp.xrcd;
     entry.mtu = wire::kMaxMtu;
     entry.attention.store(0);
     entry.qp_num.store(process.qp_num(qp.index), std::memory_order_release);
-    ++qp.send_cq->users;
-    ++qp.recv_cq->users;
+    for (Cq *cq : {qp.send_cq, qp.recv_cq})
+        if (cq != nullptr)
+            ++cq->users;
     if (qp.srq != nullptr)
         ++qp.srq->users;
+    if (qp.xrcd != 0)
+        ++to_xrcd(attr.xrcd).users;
     *place = &qp;
     return 0;
 }
@@ -134,7 +152,9 @@ public:
     explicit CqLocks(const Qp &qp)
         : first_(std::min(qp.send_cq, qp.recv_cq)), second_(std::max(qp.send_cq, qp.recv_cq))
     {
-        first_->lock.lock();
+        // The lesser is the null pointer where there is but one.
+        if (first_ != nullptr)
+            first_->lock.lock();
         if (second_ != first_)
             second_->lock.lock();
     }
@@ -144,12 +164,28 @@ public:
     {
         if (second_ != first_)
             second_->lock.unlock();
-        first_->lock.unlock();
+        if (first_ != nullptr)
+            first_->lock.unlock();
     }
 
 private:
     Cq *const first_, *const second_;
 };
+
+/// Calls each(srq) for the SRQs that are in reach of a receiving XRC QP. Under process.lock.
+template <class Each>
+void for_each_xrc_srq(Qp &qp, Each each)
+{
+    if (qp.xrcd == 0)
+        return;
+    for (uint32_t index = 1; index < shared::SrqTable::kCapacity; ++index) {
+        Srq **srq = qp.process->srqs.find(index);
+        if (srq == nullptr)
+            return;  // There has never been one from here on.
+        if (*srq != nullptr && (*srq)->xrcd == qp.xrcd)
+            each(**srq);
+    }
+}
 
 /// Forgets what was posted and what has completed.
 void clear(Qp &qp)
@@ -164,12 +200,14 @@ void clear(Qp &qp)
     qp.rnr_tries = 0;
     if (qp.srq != nullptr)
         qp.srq->receives.drop_taken(qp.index, qp.generation);
-    // Completions of before are of another generation.
-    qp.generation = qp.shared->generation.load() + 1;
-    qp.shared->generation.store(qp.generation);
+    // Completions of before are of another generation; but those in CQs of SRQs stay.
+    if (qp.xrcd == 0) {
+        qp.generation = qp.shared->generation.load() + 1;
+        qp.shared->generation.store(qp.generation);
+    }
     forget_peer(qp);
     link::Endpoint::destroy(std::exchange(qp.endpoint, nullptr));
-    if (qp.srq == nullptr)
+    if (qp.has_receives())
         qp.receives.clear();
 }
 
@@ -184,7 +222,15 @@ void flush(Qp &qp)
             qp.endpoint->stop();
         qp_run(qp);
     }
-    qp_flush_receives(qp);
+    if (qp.recv_cq != nullptr)
+        qp_flush_receives(qp);
+}
+
+/// Tells the program of an event, if it has the handle that the event is of.
+void raise(Qp &qp, ibv_event_type type)
+{
+    if (!qp.is_disowned)
+        to_context(qp.verbs.qp.context)->events.raise(qp.events, type);
 }
 
 void set_state(Qp &qp, ibv_qp_state state)
@@ -259,6 +305,12 @@ int check_attr(const Qp &qp, const ibv_qp_attr &attr, int mask, ibv_gid &source)
     return 0;
 }
 
+/// Such QPs are for this host alone.
+bool is_xrc(const Qp &qp)
+{
+    return qp.verbs.qp.qp_type == IBV_QPT_XRC_SEND || qp.verbs.qp.qp_type == IBV_QPT_XRC_RECV;
+}
+
 /// Makes the QP known to the wire. 0 or a positive errno value; that the port is not to be had is none: a datagram QP has
 /// other ways, and a connected one finds out when nobody answers.
 int open_endpoint(Qp &qp)
@@ -308,7 +360,7 @@ int modify(Qp &qp, const ibv_qp_attr &attr, int mask)
                 qp.shared->attention.fetch_or(shared::kAttentionError);
                 qp.process->call_attention(qp.process->self, qp.index);
             }
-            if (qp.peer == nullptr)
+            if (qp.peer == nullptr && !is_xrc(qp))
                 if (const int error = open_endpoint(qp); error != 0)
                     return error;
         }
@@ -333,7 +385,7 @@ int modify(Qp &qp, const ibv_qp_attr &attr, int mask)
         }
         case IBV_QPS_SQD:
             if ((mask & IBV_QP_EN_SQD_ASYNC_NOTIFY) != 0 && attr.en_sqd_async_notify != 0)
-                to_context(qp.verbs.qp.context)->events.raise(qp.events, IBV_EVENT_SQ_DRAINED);
+                raise(qp, IBV_EVENT_SQ_DRAINED);
             break;
         default:
             break;
@@ -350,37 +402,45 @@ ibv_qp *qp_create(ibv_pd *pd, ibv_qp_init_attr *attr)
 
 ibv_qp *qp_create_ex(ibv_context *context, ibv_qp_init_attr_ex *attr)
 {
-    const uint64_t send_ops = send_ops_of(attr->qp_type);
-    if (send_ops == 0)
-        return common::null_with(EOPNOTSUPP);
-    int error = common::check_qp_attr(*attr, send_ops);
-    if (error == 0)
-        error = check_cap(*attr);
+    int error = check(*attr);
     if (error != 0)
         return common::null_with(error);
+    const bool is_xrc_recv = attr->qp_type == IBV_QPT_XRC_RECV;
+    const bool is_xrc_send = attr->qp_type == IBV_QPT_XRC_SEND;
+    if (is_xrc_recv)
+        attr->cap = {};
+    if (is_xrc_send)
+        attr->cap.max_recv_wr = attr->cap.max_recv_sge = 0;
+    ibv_pd *pd = is_xrc_recv ? nullptr : attr->pd;
     Process &process = process_of(*context);
-    auto made = common::member_allocate<Qp>(attr->pd, Resource::kQp);
+    auto made = common::member_allocate<Qp>(pd, Resource::kQp);
     if (!made)
         return nullptr;
     Qp &qp = *made;
     qp.process = &process;
-    qp.pd_number = pd_number(attr->pd);
-    qp.send_cq = &to_cq(attr->send_cq);
-    qp.recv_cq = &to_cq(attr->recv_cq);
-    qp.srq = attr->srq == nullptr ? nullptr : &to_srq(attr->srq);
+    qp.self = &qp;
+    qp.pd_number = pd == nullptr ? 0 : pd_number(pd);
+    qp.send_cq = is_xrc_recv ? nullptr : &to_cq(attr->send_cq);
+    qp.recv_cq = is_xrc_recv || is_xrc_send ? nullptr : &to_cq(attr->recv_cq);
+    qp.srq = qp.recv_cq == nullptr || attr->srq == nullptr ? nullptr : &to_srq(attr->srq);
     qp.signals_all = attr->sq_sig_all != 0;
     qp.state.store(IBV_QPS_RESET);
     ibv_qp &ibqp = qp.verbs.qp;
     ibqp.context = context;
     ibqp.qp_context = attr->qp_context;
-    ibqp.pd = attr->pd;
-    ibqp.send_cq = attr->send_cq;
-    ibqp.recv_cq = attr->recv_cq;
-    ibqp.srq = attr->srq;
+    ibqp.pd = pd;
+    ibqp.send_cq = qp.send_cq == nullptr ? nullptr : attr->send_cq;
+    ibqp.recv_cq = qp.recv_cq == nullptr ? nullptr : attr->recv_cq;
+    ibqp.srq = qp.srq == nullptr ? nullptr : attr->srq;
+    if (is_xrc_recv) {
+        qp.xrcd = to_xrcd(attr->xrcd).number;
+        qp.verbs.xrcd = &to_xrcd(attr->xrcd).verbs;
+        qp.verbs.comp_mask |= VERBS_QP_XRCD;
+    }
     ibqp.state = IBV_QPS_RESET;
     ibqp.qp_type = attr->qp_type;
     qp.events.event.element.qp = &ibqp;
-    error = make_send_queue(qp, attr->pd, attr->cap);
+    error = make_send_queue(qp, pd, attr->cap);
     if (error == 0) {
         qp.state_lock.init();
         pthread_mutex_init(&ibqp.mutex, nullptr);
@@ -397,18 +457,20 @@ ibv_qp *qp_create_ex(ibv_context *context, ibv_qp_init_attr_ex *attr)
     ibqp.handle = qp.index;
     ibqp.qp_num = process.qp_num(qp.index);
     qp.attr.cap = attr->cap;
-    pd_ref(attr->pd);
+    if (pd != nullptr)
+        pd_ref(pd);
     return &made.release()->verbs.qp;
 }
 
 int qp_modify(ibv_qp *ibqp, ibv_qp_attr *attr, int mask)
 {
-    Qp &qp = to_qp(ibqp);
+    Qp &qp = qp_behind(ibqp);
     qp.process->attend();
     int error;
     {
         common::Locked locked(qp.state_lock);
         error = modify(qp, *attr, mask);
+        ibqp->state = qp.state.load();
     }
     qp.process->attend();
     return error;
@@ -416,7 +478,7 @@ int qp_modify(ibv_qp *ibqp, ibv_qp_attr *attr, int mask)
 
 int qp_query(ibv_qp *ibqp, ibv_qp_attr *attr, int, ibv_qp_init_attr *init_attr)
 {
-    Qp &qp = to_qp(ibqp);
+    Qp &qp = qp_behind(ibqp);
     qp.process->attend();
     common::Locked locked(qp.state_lock);
     *attr = qp.attr;
@@ -432,40 +494,55 @@ int qp_query(ibv_qp *ibqp, ibv_qp_attr *attr, int, ibv_qp_init_attr *init_attr)
     return 0;
 }
 
-int qp_destroy(ibv_qp *ibqp)
+int qp_destroy(ibv_qp *handle)
 {
-    Qp *qp = &to_qp(ibqp);
+    Qp *qp = &qp_behind(handle);
+    ibv_qp &ibqp = qp->verbs.qp;
     Process &process = *qp->process;
+    const bool is_makers = handle == &ibqp;
+    ibv_context *context = ibqp.context;
+    bool is_last;
     {
         common::Locked locked(process.lock);
         if (qp->attachments != nullptr)
             return EBUSY;
-        qp_abandon(*qp);
+        is_last = qp_close(handle);
+        if (is_last)
+            qp_abandon(*qp);
     }
-    process.wait_for_accesses();
-    for (uint32_t round = 0; qp->users.load(std::memory_order_acquire) != 0; ++round)
-        shared::wait_a_little(round);
-    link::Endpoint::destroy(qp->endpoint);
-    to_context(ibqp->context)->events.forget(qp->events);
-    pthread_mutex_lock(&ibqp->mutex);
-    while (ibqp->events_completed != qp->events.given)
-        pthread_cond_wait(&ibqp->cond, &ibqp->mutex);
-    pthread_mutex_unlock(&ibqp->mutex);
+    if (is_last) {
+        process.wait_for_accesses();
+        for (uint32_t round = 0; qp->users.load(std::memory_order_acquire) != 0; ++round)
+            shared::wait_a_little(round);
+        link::Endpoint::destroy(qp->endpoint);
+    }
+    if (is_makers) {
+        to_context(context)->events.forget(qp->events);
+        pthread_mutex_lock(&ibqp.mutex);
+        while (ibqp.events_completed != qp->events.given)
+            pthread_cond_wait(&ibqp.cond, &ibqp.mutex);
+        pthread_mutex_unlock(&ibqp.mutex);
+    }
+    if (!is_last)
+        return 0;
     {
         common::Locked locked(process.lock);
-        --qp->send_cq->users;
-        --qp->recv_cq->users;
+        for (Cq *cq : {qp->send_cq, qp->recv_cq})
+            if (cq != nullptr)
+                --cq->users;
         if (qp->srq != nullptr) {
             qp->srq->receives.drop_taken(qp->index, qp->generation);
             --qp->srq->users;
-        } else {
-            qp->receives.destroy(process);
         }
+        for_each_xrc_srq(*qp, [&](Srq &srq) { srq.receives.drop_taken(qp->index, qp->generation); });
+        if (qp->has_receives())
+            qp->receives.destroy(process);
         process.qp_indices.give(qp->index);
     }
-    pd_unref(ibqp->pd);
-    pthread_cond_destroy(&ibqp->cond);
-    pthread_mutex_destroy(&ibqp->mutex);
+    if (ibqp.pd != nullptr)
+        pd_unref(ibqp.pd);
+    pthread_cond_destroy(&ibqp.cond);
+    pthread_mutex_destroy(&ibqp.mutex);
     qp->state_lock.destroy();
     free_send_queue(*qp);
     common::member_free(qp, static_cast<uint64_t>(Resource::kQp), qp->membership);
@@ -480,6 +557,8 @@ void qp_abandon(Qp &qp)
         qp.shared->state.store(IBV_QPS_RESET);
         qp.shared->qp_num.store(0);
     }
+    // Who polls the CQ of an SRQ may have found it before.
+    for_each_xrc_srq(qp, [](Srq &srq) { common::Locked polls(to_cq(srq.verbs.cq).lock); });
     common::Locked locked(qp.send_lock);
     qp.process->remove_waiting(qp);
     forget_peer(qp);
@@ -489,7 +568,7 @@ int qp_post_recv(ibv_qp *ibqp, ibv_recv_wr *list, ibv_recv_wr **bad)
 {
     Qp &qp = to_qp(ibqp);
     const ibv_qp_state state = qp.state.load(std::memory_order_relaxed);
-    if (qp.srq != nullptr || state == IBV_QPS_RESET || list == nullptr) [[unlikely]] {
+    if (!qp.has_receives() || state == IBV_QPS_RESET || list == nullptr) [[unlikely]] {
         *bad = list;
         return EINVAL;
     }
@@ -531,7 +610,6 @@ void qp_flush_receives(Qp &qp)
 
 void qp_to_error(Qp &qp, uint32_t events)
 {
-    EventQueue &queue = to_context(qp.verbs.qp.context)->events;
     {
         common::Locked locked(qp.state_lock);
         const ibv_qp_state state = qp.state.load();
@@ -541,24 +619,29 @@ void qp_to_error(Qp &qp, uint32_t events)
         flush(qp);
     }
     if ((events & shared::kAttentionAccessError) != 0)
-        queue.raise(qp.events, IBV_EVENT_QP_ACCESS_ERR);
+        raise(qp, IBV_EVENT_QP_ACCESS_ERR);
     if ((events & shared::kAttentionRequestError) != 0)
-        queue.raise(qp.events, IBV_EVENT_QP_REQ_ERR);
+        raise(qp, IBV_EVENT_QP_REQ_ERR);
     if ((events & shared::kAttentionFatal) != 0)
-        queue.raise(qp.events, IBV_EVENT_QP_FATAL);
+        raise(qp, IBV_EVENT_QP_FATAL);
     if (qp.srq != nullptr)
-        queue.raise(qp.events, IBV_EVENT_QP_LAST_WQE_REACHED);
+        raise(qp, IBV_EVENT_QP_LAST_WQE_REACHED);
 }
 
 void qp_attend(Qp &qp)
 {
     const uint32_t why = qp.shared->attention.exchange(0, std::memory_order_acq_rel);
     if ((why & shared::kAttentionEstablished) != 0)
-        to_context(qp.verbs.qp.context)->events.raise(qp.events, IBV_EVENT_COMM_EST);
-    if ((why & shared::kAttentionFatal) != 0)
-        for (Cq *cq : {qp.send_cq, qp.recv_cq})
-            if (cq->shared->overrun.load() != 0)
+        raise(qp, IBV_EVENT_COMM_EST);
+    if ((why & shared::kAttentionFatal) != 0) {
+        const auto check = [](Cq *cq) {
+            if (cq != nullptr && cq->shared->overrun.load() != 0)
                 cq_overrun(*cq);
+        };
+        check(qp.send_cq);
+        check(qp.recv_cq);
+        for_each_xrc_srq(qp, [&](Srq &srq) { check(&to_cq(srq.verbs.cq)); });
+    }
     if ((why & shared::kAttentionError) != 0)
         qp_to_error(qp, why);
 }

@@ -28,6 +28,7 @@ struct Request {
     uint64_t remote_addr;
     uint32_t rkey;
     uint32_t imm_data;  ///< in network order; or the key to invalidate
+    uint32_t srq_num;   ///< of an XRC QP: the SRQ that it is for
     uint8_t opcode;     ///< ibv_wr_opcode
     bool is_inline;
     bool is_signaled;
@@ -64,21 +65,26 @@ struct Request {
 ibv_wc_opcode wc_opcode(const Request &request);
 
 struct Attachment;
+struct OpenedQp;
 
 struct Qp {
     verbs_qp verbs;  // must be first
+    Qp *self;        ///< as OpenedQp has it
     common::Membership membership;
     Process *process;
     shared::QpEntry *shared;
     uint32_t index;
     uint32_t generation;
     uint32_t pd_number;
-    Cq *send_cq, *recv_cq;
+    Cq *send_cq, *recv_cq;  ///< null where it has none, as XRC QPs
     Srq *srq;
     ReceiveQueue receives;
     bool signals_all;
     EventSource events;
     Attachment *attachments;  ///< to multicast groups; under process->lock
+    uint32_t xrcd;            ///< of a receiving XRC QP: number of its domain
+    OpenedQp *opened;         ///< other handles of it; under process->lock
+    bool is_disowned;         ///< its maker's handle is gone: `verbs` is nobody's
 
     common::Mutex state_lock;  ///< of modifying it; taken before send_lock
     std::atomic<ibv_qp_state> state;
@@ -116,6 +122,14 @@ struct Qp {
     std::atomic<uint64_t> retry_at;  ///< in now_ns()
     uint64_t give_up_at;             ///< for want of a peer that is ready; 0: it was
     uint32_t rnr_tries;
+
+    /// Whether it has a receive queue of its own.
+    bool has_receives() const { return srq == nullptr && recv_cq != nullptr; }
+    /// Whether its requests wait for acknowledgements.
+    bool is_acknowledged() const
+    {
+        return verbs.qp.qp_type == IBV_QPT_RC || verbs.qp.qp_type == IBV_QPT_XRC_SEND;
+    }
 
     Request &request(uint32_t number)
     {

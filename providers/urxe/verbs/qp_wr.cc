@@ -141,6 +141,12 @@ void wr_set_ud_addr(ibv_qp_ex *qp, ibv_ah *ah, uint32_t remote_qpn, uint32_t rem
         set_destination(*request, to_ah(ah), remote_qpn, remote_qkey);
 }
 
+void wr_set_xrc_srqn(ibv_qp_ex *qp, uint32_t remote_srqn)
+{
+    if (Request *request = current(qp); request != nullptr)
+        request->srq_num = remote_srqn;
+}
+
 void wr_set_sge_list(ibv_qp_ex *qp, size_t count, const ibv_sge *list)
 {
     if (Request *request = current(qp); request != nullptr)
@@ -225,6 +231,7 @@ void qp_ex_init(Qp &qp)
     ex.wr_atomic_write = wr_atomic_write;
     ex.wr_flush = wr_flush;
     ex.wr_set_ud_addr = wr_set_ud_addr;
+    ex.wr_set_xrc_srqn = wr_set_xrc_srqn;
     ex.wr_set_sge = wr_set_sge;
     ex.wr_set_sge_list = wr_set_sge_list;
     ex.wr_set_inline_data = wr_set_inline_data;

@@ -27,22 +27,23 @@ constexpr uint64_t kMaxRetryNs = 1'000'000;
 /// Types of QP that know an operation, as bits (IBTA 10.8.1, table of operations).
 constexpr uint32_t types_with(unsigned opcode)
 {
-    constexpr uint32_t kRc = 1U << IBV_QPT_RC, kUc = 1U << IBV_QPT_UC, kUd = 1U << IBV_QPT_UD;
+    constexpr uint32_t kRc = 1U << IBV_QPT_RC, kUc = 1U << IBV_QPT_UC, kUd = 1U << IBV_QPT_UD,
+                       kXrc = 1U << IBV_QPT_XRC_SEND;
     switch (opcode) {
         case IBV_WR_SEND:
         case IBV_WR_SEND_WITH_IMM:
-            return kRc | kUc | kUd;
+            return kRc | kUc | kUd | kXrc;
         case IBV_WR_RDMA_WRITE:
         case IBV_WR_RDMA_WRITE_WITH_IMM:
-            return kRc | kUc;
+            return kRc | kUc | kXrc;
         case IBV_WR_BIND_MW:
-            return kRc | kUc;
+            return kRc | kUc | kXrc;
         case IBV_WR_RDMA_READ:
         case IBV_WR_ATOMIC_CMP_AND_SWP:
         case IBV_WR_ATOMIC_FETCH_AND_ADD:
         case IBV_WR_SEND_WITH_INV:
         case IBV_WR_LOCAL_INV:
-            return kRc;
+            return kRc | kXrc;
         default:
             return 0;
     }
@@ -63,6 +64,8 @@ int fill(const Qp &qp, Request &request, const ibv_send_wr &wr)
     if (!knows(qp, opcode))
         return EINVAL;
     set_common(qp, request, wr.wr_id, opcode, flags);
+    if (qp.verbs.qp.qp_type == IBV_QPT_XRC_SEND)
+        request.srq_num = wr.qp_type.xrc.remote_srqn;
     request.imm_data = wr.imm_data;  // or invalidate_rkey, in the same place
     if (opcode == IBV_WR_BIND_MW)
         return wr.bind_mw.mw == nullptr || wr.bind_mw.mw->type != IBV_MW_TYPE_2
@@ -139,7 +142,7 @@ Result carry_out(Qp &qp, const Request &request)
 
 void qp_fail(Qp &qp)
 {
-    const bool is_reliable = qp.verbs.qp.qp_type == IBV_QPT_RC;
+    const bool is_reliable = qp.is_acknowledged();
     const ibv_qp_state state = is_reliable ? IBV_QPS_ERR : IBV_QPS_SQE;
     qp.state.store(state);
     qp.shared->state.store(state);
@@ -279,14 +282,14 @@ void qp_run(Qp &qp)
             case Outcome::kDone:
                 break;
             case Outcome::kNotReady:
-                if (qp.verbs.qp.qp_type == IBV_QPT_RC && waits_for_peer(qp))
+                if (qp.is_acknowledged() && waits_for_peer(qp))
                     return;
-                status = qp.verbs.qp.qp_type == IBV_QPT_RC ? IBV_WC_RETRY_EXC_ERR : IBV_WC_SUCCESS;
+                status = qp.is_acknowledged() ? IBV_WC_RETRY_EXC_ERR : IBV_WC_SUCCESS;
                 break;
             case Outcome::kNoReceive:
-                if (qp.verbs.qp.qp_type == IBV_QPT_RC && waits_for_receive(qp))
+                if (qp.is_acknowledged() && waits_for_receive(qp))
                     return;
-                status = qp.verbs.qp.qp_type == IBV_QPT_RC ? IBV_WC_RNR_RETRY_EXC_ERR : IBV_WC_SUCCESS;
+                status = qp.is_acknowledged() ? IBV_WC_RNR_RETRY_EXC_ERR : IBV_WC_SUCCESS;
                 break;
         }
         qp_complete_request(qp, status, result.byte_len);

@@ -3,16 +3,22 @@
 #include "verbs/srq.hh"
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 
 #include "common/memory.hh"
 #include "context.hh"
 #include "direct/memory.hh"
+#include "verbs/cq.hh"
 #include "verbs/pd.hh"
+#include "verbs/xrcd.hh"
 
 namespace urxe {
 
-ibv_srq *srq_create(ibv_pd *pd, ibv_srq_init_attr *attr)
+namespace {
+
+/// `xrcd` and `cq` are null but for an XRC SRQ.
+ibv_srq *make(ibv_pd *pd, ibv_srq_init_attr *attr, Xrcd *xrcd, Cq *cq)
 {
     if (attr->attr.max_wr < 1 || attr->attr.max_wr > kMaxWr || attr->attr.max_sge > direct::kMaxSegments)
         return common::null_with(EINVAL);
@@ -37,10 +43,20 @@ ibv_srq *srq_create(ibv_pd *pd, ibv_srq_init_attr *attr)
         process.srq_indices.give(srq.index);
         return common::null_with(error);
     }
+    srq.xrcd = xrcd == nullptr ? 0 : xrcd->number;
+    srq.shared->xrcd = srq.xrcd;
+    srq.shared->cq = cq == nullptr ? 0 : cq->index;
     srq.shared->attention.store(0);
     srq.shared->generation.fetch_add(1);
     *place = &srq;
-    srq.verbs.srq_type = IBV_SRQT_BASIC;
+    srq.verbs.srq_type = xrcd == nullptr ? IBV_SRQT_BASIC : IBV_SRQT_XRC;
+    if (xrcd != nullptr) {
+        srq.verbs.xrcd = &xrcd->verbs;
+        srq.verbs.cq = &cq->verbs.cq;
+        srq.verbs.srq_num = srq.index;
+        ++xrcd->users;
+        ++cq->users;
+    }
     ibv_srq &ibsrq = srq.verbs.srq;
     ibsrq.context = pd->context;
     ibsrq.srq_context = attr->srq_context;
@@ -51,6 +67,35 @@ ibv_srq *srq_create(ibv_pd *pd, ibv_srq_init_attr *attr)
     pthread_cond_init(&ibsrq.cond, nullptr);
     pd_ref(pd);
     return &made.release()->verbs.srq;
+}
+
+}  // namespace
+
+ibv_srq *srq_create(ibv_pd *pd, ibv_srq_init_attr *attr)
+{
+    return make(pd, attr, nullptr, nullptr);
+}
+
+ibv_srq *srq_create_ex(ibv_context *, ibv_srq_init_attr_ex *attr)
+{
+    static_assert(offsetof(ibv_srq_init_attr_ex, attr) == offsetof(ibv_srq_init_attr, attr));
+    constexpr uint32_t kNeeded =
+        IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+    // Basic ones take the other way.
+    if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) == 0 || attr->srq_type != IBV_SRQT_XRC)
+        return common::null_with(EOPNOTSUPP);
+    if (attr->comp_mask != kNeeded || attr->pd == nullptr || attr->xrcd == nullptr || attr->cq == nullptr)
+        return common::null_with(EINVAL);
+    return make(attr->pd, reinterpret_cast<ibv_srq_init_attr *>(attr), &to_xrcd(attr->xrcd),
+                &to_cq(attr->cq));
+}
+
+int srq_get_num(ibv_srq *srq, uint32_t *number)
+{
+    if (to_srq(srq).xrcd == 0)
+        return EINVAL;
+    *number = to_srq(srq).index;
+    return 0;
 }
 
 int srq_modify(ibv_srq *ibsrq, ibv_srq_attr *attr, int mask)
@@ -101,6 +146,10 @@ int srq_destroy(ibv_srq *ibsrq)
     {
         common::Locked locked(process.lock);
         srq->receives.destroy(process);
+        if (srq->xrcd != 0) {
+            --reinterpret_cast<Xrcd *>(srq->verbs.xrcd)->users;
+            --to_cq(srq->verbs.cq).users;
+        }
         process.srq_indices.give(srq->index);
     }
     pthread_cond_destroy(&ibsrq->cond);

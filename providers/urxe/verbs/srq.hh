@@ -20,6 +20,7 @@ struct Srq {
     shared::SrqEntry *shared;
     uint32_t index;
     uint32_t users;  ///< QPs; under process->lock
+    uint32_t xrcd;   ///< number of its domain; 0: it has none
     EventSource events;
     ReceiveQueue receives;
 };
@@ -30,6 +31,8 @@ inline Srq &to_srq(ibv_srq *srq)
 }
 
 ibv_srq *srq_create(ibv_pd *pd, ibv_srq_init_attr *attr);
+ibv_srq *srq_create_ex(ibv_context *context, ibv_srq_init_attr_ex *attr);
+int srq_get_num(ibv_srq *srq, uint32_t *number);
 int srq_modify(ibv_srq *srq, ibv_srq_attr *attr, int mask);
 int srq_query(ibv_srq *srq, ibv_srq_attr *attr);
 int srq_destroy(ibv_srq *srq);
