@@ -291,7 +291,7 @@ void Device::to_rtr(ibv_qp *qp, const Address &to) const
         attr.dest_qp_num = to.qp_num;
         mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
     }
-    if (qp->qp_type == IBV_QPT_RC) {
+    if (qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_XRC_RECV) {
         attr.max_dest_rd_atomic = 16;
         attr.min_rnr_timer = 1;
         mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
@@ -308,7 +308,7 @@ void Device::to_rts(ibv_qp *qp, const PathOptions &options)
     attr.rnr_retry = options.rnr_retry;
     attr.max_rd_atomic = 16;
     int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
-    if (qp->qp_type == IBV_QPT_RC)
+    if (qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_XRC_SEND)
         mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
     REQUIRE(ibv_modify_qp(qp, &attr, mask) == 0);
 }
