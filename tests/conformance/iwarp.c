@@ -125,7 +125,8 @@ const char *not_for_device(const char *test)
 {
     if (!env.iwarp && strncmp(test, "iwarp.", strlen("iwarp.")) == 0)
         return "the device is not iWARP";
-    if (env.context->cmd_fd < 0 && strncmp(test, "import.", strlen("import.")) == 0)
+    if (env.context->cmd_fd < 0 && strncmp(test, "import.", strlen("import.")) == 0 &&
+        strcmp(test, "import.refused") != 0)
         return "the device lives in its process: no file stands for it, and its keys are the process's own";
     if (!env.iwarp)
         return NULL;

@@ -76,6 +76,12 @@ SlotSet mcast_slots(Process &process)
     return process.group_slots;
 }
 
+void mcast_lost(Process &process)
+{
+    common::Locked locked(process.groups_lock);
+    process.groups_seen = 0;
+}
+
 int mcast_attach(ibv_qp *ibqp, const ibv_gid *group, uint16_t)
 {
     Qp &qp = to_qp(ibqp);

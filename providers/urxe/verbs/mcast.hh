@@ -34,6 +34,8 @@ const char *mcast_interface(const Qp &qp);
 
 /// The processes of this host that have attachments, this one among them.
 SlotSet mcast_slots(Process &process);
+/// One of them cannot be reached any more: the next who asks looks anew.
+void mcast_lost(Process &process);
 
 /// Calls reach(peer, qp_num) for each QP on this host that is attached to the group by an interface of that of `qp`. Under an
 /// Access to the peer.
@@ -47,8 +49,10 @@ void mcast_for_each(Qp &qp, const ibv_gid &group, Reach reach)
         if ((slots.bits[slot / 64] >> slot % 64 & 1) == 0)
             continue;
         Peer *peer = qp.process->find_peer(slot);
-        if (peer == nullptr)
+        if (peer == nullptr) {
+            mcast_lost(*qp.process);
             continue;
+        }
         if (!peer->refuses_copies.load()) {
             const Access access(*peer);
             const Groups &groups = peer->heap.header().groups;

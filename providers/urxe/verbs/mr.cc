@@ -175,6 +175,8 @@ int mr_reregister(verbs_mr *verbs, int flags, ibv_pd *pd, void *address, size_t 
     if ((access & IBV_ACCESS_ON_DEMAND) == 0)
         if (const int error = bring_in(start, size, (access & IBV_ACCESS_LOCAL_WRITE) != 0); error != 0)
             return error;
+    if (mw_is_bound_to(process, ibmr.lkey))
+        return EBUSY;
     common::Locked locked(process.lock);
     mr_withdraw(process, mr.index);
     MrEntry &own = *process.regions.find(mr.index);

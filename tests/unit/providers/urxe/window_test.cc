@@ -92,6 +92,9 @@ TEST_F(Window, KeepsItsRegion)
     const uint32_t key = ibv_inc_rkey(mw->rkey);
     ASSERT_EQ(bind(mw, key, mr, address_of(memory), sizeof memory, IBV_ACCESS_REMOTE_WRITE), IBV_WC_SUCCESS);
     EXPECT_EQ(ibv_dereg_mr(mr), EBUSY);
+    EXPECT_EQ(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, IBV_ACCESS_LOCAL_WRITE),
+              IBV_REREG_MR_ERR_CMD);
+    EXPECT_EQ(errno, EBUSY);
     EXPECT_EQ(write_through(key, address_of(memory)), IBV_WC_SUCCESS);
     // Whoever invalidates it sets the region free.
     post_receive(pair_.qp[1], 3, own(1000, 8));
