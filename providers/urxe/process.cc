@@ -3,8 +3,10 @@
 #include "process.hh"
 
 #include <fcntl.h>
+#include <linux/membarrier.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -44,6 +46,14 @@ uint64_t now_ns()
     return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
+void Process::fence_others()
+{
+    const int error = errno;
+    if (header().needs_fences != 0 || syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0)
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+    errno = error;
+}
+
 socklen_t slot_address(uint32_t slot, sockaddr_un &address)
 {
     address = {.sun_family = AF_UNIX, .sun_path = {}};
@@ -59,7 +69,7 @@ Access::Access(Peer &peer)
     for (uint32_t i = thread, round = 0;; ++i) {
         slot_ = &header.access[i % shared::kAccessSlots];
         uint32_t free = 0;
-        if (slot_->thread.compare_exchange_strong(free, thread, std::memory_order_acq_rel))
+        if (slot_->thread.compare_exchange_strong(free, thread, std::memory_order_seq_cst))
             break;
         if (i - thread < shared::kAccessSlots)
             continue;
@@ -67,9 +77,12 @@ Access::Access(Peer &peer)
         if (round % 1024 == 0 && free != 0 && shared::is_dead(free))
             slot_->thread.compare_exchange_strong(free, 0);
     }
-    slot_->round.fetch_add(1, std::memory_order_relaxed);
-    // What is looked up from here on is looked up after the slot is seen to be taken, or the owner waits for it.
+    slot_->round.store(slot_->round.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    // What is looked up from here on is looked up after the slot is seen to be taken, or the owner waits for it. On x86 the
+    // exchange above sees to that.
+#if !defined(__x86_64__) && !defined(__i386__)
     std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
 }
 
 void Process::wait_for_accesses()
@@ -142,6 +155,10 @@ int Process::create(Process &process)
     header.pid = process.self.pid;
     header.slot = process.self.slot;
     header.user = geteuid();
+    const long barriers = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+    process.fences_by_itself = barriers < 0 || (barriers & MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0 ||
+                               syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) != 0;
+    header.needs_fences = process.fences_by_itself ? 1 : 0;
     header.pid_namespace = inode_of("/proc/self/ns/pid");
     header.wake = pipe_end(process.wake_write_);
     header.lifeline = pipe_end(process.lifeline_);

@@ -95,6 +95,12 @@ public:
     std::atomic<uint32_t> next_pd;
     std::atomic<uint32_t> next_key;  ///< the low byte of the next memory key
 
+    /// Its threads do not take part when a peer has the stores of all processors done (fence_others()).
+    bool fences_by_itself;
+    /// What this thread stored before is seen by what other threads and peers load from here on, and the other way round,
+    /// without a fence of theirs.
+    void fence_others();
+
     shared::ProcessHeader &header() { return self.heap.header(); }
     uint32_t qp_num(uint32_t index) const { return self.slot << shared::kQpIndexBits | index; }
 

@@ -25,10 +25,14 @@ Pushed push(Process &process, Peer &peer, CqEntry &cq, const NewCompletion &comp
                                           : peer.heap.at(cq.ring, (uint64_t{mask} + 1) * sizeof(Completion)));
         if (ring == nullptr) [[unlikely]]
             return Pushed::kOverrun;  // It makes no sense: somebody wrote over it.
-        // Who put it in died before it was counted.
-        if (ring[produced & mask].sequence.load(std::memory_order_relaxed) == produced + 1) [[unlikely]]
+        // Who claimed a place and did not count it died, after it was filled or before.
+        if (cq.claimed != produced &&
+            ring[produced & mask].sequence.load(std::memory_order_relaxed) == produced + 1) [[unlikely]]
             ++produced;
-        if (produced - cq.consumed.load(std::memory_order_acquire) >= cq.limit) [[unlikely]] {
+        // The owner's line is only fetched when it matters.
+        if (produced - cq.consumed_before >= cq.limit)
+            cq.consumed_before = cq.consumed.load(std::memory_order_acquire);
+        if (produced - cq.consumed_before >= cq.limit) [[unlikely]] {
             cq.overrun.store(1, std::memory_order_release);
             return Pushed::kOverrun;
         }
@@ -55,12 +59,20 @@ Pushed push(Process &process, Peer &peer, CqEntry &cq, const NewCompletion &comp
         slot.sl = completion.sl;
         slot.inline_len = static_cast<uint8_t>(grh.size() + inline_len);
         slot.timestamp = cq.wants_timestamps != 0 ? now_ns() : 0;
+        cq.claimed = produced + 1;
         slot.sequence.store(produced + 1, std::memory_order_release);
         cq.produced.store(produced + 1, std::memory_order_relaxed);
+        // Whoever puts in the next has its place at hand.
+        const Completion &next = ring[(produced + 1) & mask];
+        __builtin_prefetch(&next, 1);
+        __builtin_prefetch(next.data, 1);
         channel = cq.channel;
         if (channel.inode != 0) {
             // Who arms the queue and then finds no completion must be told of this one.
-            std::atomic_thread_fence(std::memory_order_seq_cst);
+            if (process.fences_by_itself || peer.heap.header().needs_fences != 0) [[unlikely]]
+                std::atomic_thread_fence(std::memory_order_seq_cst);
+            else
+                std::atomic_signal_fence(std::memory_order_seq_cst);
             const Armed armed = cq.armed.load(std::memory_order_relaxed);
             makes_event =
                 armed == Armed::kAny || (armed == Armed::kSolicited &&

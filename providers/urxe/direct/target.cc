@@ -64,8 +64,11 @@ bool take_receive(const Target &target, TakenReceive &taken)
     {
         common::Locked locked(queue->lock);
         const uint32_t number = queue->taken.load(std::memory_order_relaxed);
-        const uint32_t left = queue->posted.load(std::memory_order_acquire) - number;
         const uint64_t slots = uint64_t{queue->mask} + 1;
+        // The owner's line is only fetched when it matters: when there may be none, or the program wants to know of few.
+        if (queue->posted_before - number - 1 >= slots || queue->limit.load(std::memory_order_relaxed) != 0)
+            queue->posted_before = queue->posted.load(std::memory_order_acquire);
+        const uint32_t left = queue->posted_before - number;
         if (left == 0 || left > slots)
             return false;
         taken.slot = number & queue->mask;

@@ -113,6 +113,7 @@ struct alignas(kCacheLine) ReceiveQueue {
         kCacheLine) std::atomic<uint32_t> posted;  ///< receives so far; written by the owner, with release
     alignas(kCacheLine) Lock lock;                 ///< of those who take receives
     std::atomic<uint32_t> taken;                   ///< receives so far
+    uint32_t posted_before;                        ///< as far as those who take receives last looked
 };
 static_assert(sizeof(ReceiveQueue) == 192);
 
@@ -221,7 +222,9 @@ struct alignas(kCacheLine) CqEntry {
 
     alignas(kCacheLine) Lock lock;  ///< of those who put completions in
     std::atomic<uint32_t> produced;
+    uint32_t claimed;               ///< `produced` once the completion at hand is there
     std::atomic<uint32_t> overrun;  ///< not 0: it has lost a completion
+    uint32_t consumed_before;       ///< as far as those who put completions in last looked
 
     alignas(kCacheLine) std::atomic<uint32_t> consumed;  ///< written by the owner
 
@@ -263,7 +266,9 @@ struct alignas(kCacheLine) ProcessHeader {
     uint32_t user;                    ///< effective user id
     PipeEnd wake;                     ///< wakes the helper thread
     PipeEnd lifeline;                 ///< nobody else writes to it: it ends with the program
-    uint64_t probe;                   ///< address, in the owner, of a uint64_t that is kMagic
+    /// Who arms a queue cannot have other processors' stores done: their threads must.
+    uint32_t needs_fences;
+    uint64_t probe;  ///< address, in the owner, of a uint64_t that is kMagic
 
     alignas(kCacheLine) Lock atomics;  ///< held across an atomic operation on memory of kind kMemory
     alignas(kCacheLine) std::atomic<uint32_t> has_attention;  ///< not 0: bits are set in `attention`

@@ -15,7 +15,8 @@
 namespace urxe::shared {
 namespace {
 
-__thread uint32_t this_thread;
+// Where the loader puts it at once: every lock reads it.
+[[gnu::tls_model("initial-exec")]] __thread uint32_t this_thread;
 
 /// Rounds of waiting between two looks at whether the holder lives.
 constexpr uint32_t kRoundsPerLook = 1U << 10;

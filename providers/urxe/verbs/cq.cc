@@ -32,6 +32,13 @@ uint64_t ring_size(uint32_t mask)
     return (uint64_t{mask} + 1) * sizeof(Completion);
 }
 
+/// For cq_is_empty().
+void point_to_next(Cq &cq)
+{
+    cq.next.store(&cq.ring[cq.consumed & cq.mask], std::memory_order_relaxed);
+    cq.next_sequence.store(cq.consumed + 1, std::memory_order_relaxed);
+}
+
 Cq *make(ibv_context *context, ibv_pd *domain, int cqe, ibv_comp_channel *channel, uint32_t comp_vector,
          uint64_t wc_flags)
 {
@@ -57,6 +64,7 @@ Cq *make(ibv_context *context, ibv_pd *domain, int cqe, ibv_comp_channel *channe
         return common::null_with(ENOMEM);
     }
     cq.ring = static_cast<const Completion *>(process.self.heap.at(ring, ring_size(cq.mask)));
+    point_to_next(cq);
     cq.shared = process.self.heap.entry(process.header().cqs, cq.index);
     CqEntry &entry = *cq.shared;
     entry.mask = cq.mask;
@@ -64,7 +72,9 @@ Cq *make(ibv_context *context, ibv_pd *domain, int cqe, ibv_comp_channel *channe
     entry.wants_timestamps = (wc_flags & ~uint64_t{IBV_WC_STANDARD_FLAGS}) != 0 ? 1 : 0;
     entry.ring = ring;
     entry.produced.store(0);
+    entry.claimed = 0;
     entry.consumed.store(0);
+    entry.consumed_before = 0;
     entry.overrun.store(0);
     entry.armed.store(shared::Armed::kNo);
     entry.events.store(0);
@@ -179,6 +189,7 @@ bool cq_take(Cq &cq, ibv_wc &wc)
             cq.timestamp = completion.timestamp;
         }
         ++cq.consumed;
+        point_to_next(cq);
         cq.shared->consumed.store(cq.consumed, std::memory_order_release);
         if (is_real)
             return true;
@@ -226,7 +237,7 @@ int cq_poll(ibv_cq *ibcq, int count, ibv_wc *wc)
 {
     Cq &cq = to_cq(ibcq);
     int taken = 0;
-    {
+    if (!cq_is_empty(cq)) {
         common::Locked locked(cq.lock);
         while (taken < count && cq_take(cq, wc[taken]))
             ++taken;
@@ -291,12 +302,14 @@ int cq_resize(ibv_cq *ibcq, int cqe)
             std::memcpy(static_cast<void *>(&bigger[number & mask]), &cq.ring[number & cq.mask],
                         sizeof(Completion));
         cq.shared->produced.store(produced, std::memory_order_relaxed);
+        cq.shared->claimed = produced;
         old_ring = cq.shared->ring;
         cq.shared->ring = ring;
         cq.shared->mask = mask;
         cq.shared->limit = static_cast<uint32_t>(cqe);
         cq.ring = bigger;
         cq.mask = mask;
+        point_to_next(cq);
         cq.verbs.cq.cqe = cqe;
     }
     // Who puts completions in holds the lock while it looks at the ring.
@@ -320,6 +333,7 @@ int cq_req_notify(ibv_cq *ibcq, int solicited_only)
         entry.armed.store(shared::Armed::kAny, std::memory_order_seq_cst);
     else if (shared::Armed none = shared::Armed::kNo; true)
         entry.armed.compare_exchange_strong(none, shared::Armed::kSolicited, std::memory_order_seq_cst);
+    to_cq(ibcq).process->fence_others();
     return 0;
 }
 

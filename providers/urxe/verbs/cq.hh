@@ -4,6 +4,7 @@
 
 #include <infiniband/driver.h>
 
+#include <atomic>
 #include <cstdint>
 
 #include "common/domain.hh"
@@ -31,6 +32,10 @@ struct Cq {
     const shared::Completion *ring;
     uint32_t mask;
     uint32_t consumed;
+    /// Where the next completion will be and the number by which it is known, for who looks without the lock. While several
+    /// threads poll, the two may not belong together: one of them finds nothing then, once.
+    std::atomic<const shared::Completion *> next;
+    std::atomic<uint32_t> next_sequence;
     EventSource events;
 
     // Between ibv_start_poll and ibv_end_poll.
@@ -60,6 +65,13 @@ int cq_modify(ibv_cq *cq, ibv_modify_cq_attr *attr);
 int cq_destroy(ibv_cq *cq);
 int cq_poll(ibv_cq *cq, int count, ibv_wc *wc);
 int cq_req_notify(ibv_cq *cq, int solicited_only);
+
+/// Whether there is nothing to take. Any thread, without the lock.
+inline bool cq_is_empty(const Cq &cq)
+{
+    return cq.next.load(std::memory_order_relaxed)->sequence.load(std::memory_order_relaxed) !=
+           cq.next_sequence.load(std::memory_order_relaxed);
+}
 
 /// Takes the next completion of the queue, with Cq::lock held. False: there is none.
 bool cq_take(Cq &cq, ibv_wc &wc);

@@ -27,11 +27,13 @@ int start_poll(ibv_cq_ex *ibcq, ibv_poll_cq_attr *attr)
     if (attr->comp_mask != 0)
         return EINVAL;
     Cq &cq = to_cq(ibcq);
-    cq.lock.lock();
-    if (show_next(cq))
-        return 0;
-    // Who finds nothing must not call ibv_end_poll.
-    cq.lock.unlock();
+    if (!cq_is_empty(cq)) {
+        cq.lock.lock();
+        if (show_next(cq))
+            return 0;
+        // Who finds nothing must not call ibv_end_poll.
+        cq.lock.unlock();
+    }
     cq_poll_idle(cq);
     return ENOENT;
 }

@@ -69,6 +69,7 @@ void ReceiveQueue::clear()
     posted_ = outstanding_ = 0;
     queue_->posted.store(0, std::memory_order_relaxed);
     queue_->taken.store(0, std::memory_order_relaxed);
+    queue_->posted_before = 0;
 }
 
 int ReceiveQueue::post(ibv_recv_wr *list, ibv_recv_wr **bad)
