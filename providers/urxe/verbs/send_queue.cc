@@ -35,7 +35,6 @@ constexpr uint32_t types_with(unsigned opcode)
             return kRc | kUc | kUd | kXrc;
         case IBV_WR_RDMA_WRITE:
         case IBV_WR_RDMA_WRITE_WITH_IMM:
-            return kRc | kUc | kXrc;
         case IBV_WR_BIND_MW:
             return kRc | kUc | kXrc;
         case IBV_WR_RDMA_READ:
