@@ -2,7 +2,9 @@
 /* What two processes on urxe get done, next to what the kernel does for them without verbs: the same work in turn, in one
  * run. Prints a line per row: name, nanoseconds on urxe, nanoseconds without, or 0; medians of the rounds, and then the
  * lowest and highest of each. */
+#include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <poll.h>
 #include <sched.h>
@@ -17,6 +19,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -45,6 +48,8 @@ static struct ibv_comp_channel *channel;
 static struct ibv_qp *qp;
 static struct ibv_mr *mr;
 static char *memory;
+static int gid_index;
+static int datagrams = -1, stream = -1; /* sockets to the other side, where that is in another namespace */
 
 static void die(const char *format, ...)
 {
@@ -111,7 +116,9 @@ static void connect_qp(struct ibv_qp *made, uint32_t qpn, const union ibv_gid *g
         .dest_qp_num = qpn,
         .max_dest_rd_atomic = 16,
         .min_rnr_timer = 12,
-        .ah_attr = {.is_global = 1, .port_num = 1, .grh = {.dgid = *gid, .hop_limit = 64}}};
+        .ah_attr = {.is_global = 1,
+                    .port_num = 1,
+                    .grh = {.dgid = *gid, .hop_limit = 64, .sgid_index = (uint8_t)gid_index}}};
     if (ibv_modify_qp(made, &attr,
                       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
                           IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) != 0)
@@ -123,6 +130,8 @@ static void connect_qp(struct ibv_qp *made, uint32_t qpn, const union ibv_gid *g
                           IBV_QP_MAX_QP_RD_ATOMIC) != 0)
         die("RTS");
 }
+
+static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
 
 static void open_device(void)
 {
@@ -148,8 +157,11 @@ static void open_device(void)
     mine->rkey = mr->rkey;
     mine->address = (uintptr_t)memory;
     mine->pid = getpid();
-    if (ibv_query_gid(context, 1, 0, &mine->gid) != 0)
-        die("GID");
+    /* An IPv4 address, which bare sockets can have too. */
+    while (ibv_query_gid(context, 1, gid_index, &mine->gid) != 0 ||
+           memcmp(mine->gid.raw, mapped, sizeof mapped) != 0)
+        if (++gid_index == 64)
+            die("there is no IPv4 GID");
     meet();
     connect_qp(qp, other()->qpn, &other()->gid);
     meet();
@@ -416,6 +428,85 @@ static double event_latency_bare(unsigned n)
     return (double)(end - start) / n / 2;
 }
 
+/* ---- rows across two network namespaces ------------------------------------------------------------------------------- */
+
+static struct sockaddr_in address_of(int side, uint16_t port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
+    memcpy(&address.sin_addr, shared->side[side].gid.raw + 12, 4);
+    return address;
+}
+
+static void open_sockets(void)
+{
+    const struct sockaddr_in mine = address_of(me, 5001), theirs = address_of(1 - me, 5001);
+    datagrams = socket(AF_INET, SOCK_DGRAM, 0);
+    if (bind(datagrams, (const struct sockaddr *)&mine, sizeof mine) != 0)
+        die("bind: %s", strerror(errno));
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    if (me == 1 &&
+        (bind(listener, (const struct sockaddr *)&mine, sizeof mine) != 0 || listen(listener, 1) != 0))
+        die("listen: %s", strerror(errno));
+    meet();
+    if (connect(datagrams, (const struct sockaddr *)&theirs, sizeof theirs) != 0)
+        die("connect: %s", strerror(errno));
+    if (me == 1)
+        stream = accept(listener, NULL, NULL);
+    else if (connect(stream = listener, (const struct sockaddr *)&theirs, sizeof theirs) != 0)
+        die("connect: %s", strerror(errno));
+    meet();
+}
+
+static double datagram_latency_bare(unsigned n)
+{
+    char message[64] = {0};
+    meet();
+    const uint64_t start = now();
+    for (unsigned i = 0; i < n; ++i) {
+        if (me == 0 && send(datagrams, message, sizeof message, 0) < 0)
+            die("send: %s", strerror(errno));
+        while (recv(datagrams, message, sizeof message, MSG_DONTWAIT) < 0) {
+        }
+        if (me == 1 && send(datagrams, message, sizeof message, 0) < 0)
+            die("send: %s", strerror(errno));
+    }
+    const uint64_t end = now();
+    meet();
+    return (double)(end - start) / n / 2;
+}
+
+/* Some are under way at any time. */
+static double many_writes(unsigned n)
+{
+    enum { kUnderWay = 8 };
+    meet();
+    const uint64_t start = now();
+    if (me == 0)
+        for (unsigned posted = 0, done = 0; done < n; done += poll_some(4))
+            for (; posted < n && posted - done < kUnderWay; ++posted)
+                post(qp, IBV_WR_RDMA_WRITE, kLarge, mr->lkey, IBV_SEND_SIGNALED);
+    const uint64_t end = now();
+    meet();
+    return (double)(end - start) / n;
+}
+
+static double stream_bare(unsigned n)
+{
+    meet();
+    const uint64_t start = now();
+    for (uint64_t left = (uint64_t)n * kLarge; left > 0;) {
+        const size_t size = left < kLarge ? left : kLarge;
+        const ssize_t count = me == 0 ? send(stream, memory, size, 0) : recv(stream, memory, size, 0);
+        if (count <= 0)
+            die("stream: %s", strerror(errno));
+        left -= (uint64_t)count;
+    }
+    meet();
+    const uint64_t end = now();
+    meet();
+    return (double)(end - start) / n;
+}
+
 /* ---- the table ------------------------------------------------------------------------------------------------------ */
 
 static int compare(const void *left, const void *right)
@@ -455,31 +546,63 @@ static void add_many(void)
     meet();
 }
 
+static void usage(int status)
+{
+    fprintf(status == 0 ? stdout : stderr,
+            "usage: bench_urxe [--scale N] [--row PREFIX] [--namespace FILE]\n\n"
+            "Two processes on the first device that URXE names. --scale multiplies how often each operation "
+            "is done, --row\n"
+            "is how the names of rows begin that are wanted. With --namespace one of them is in that network "
+            "namespace\n"
+            "(/proc/PID/ns/net), and the rows are those of packets.\n");
+    exit(status);
+}
+
 int main(int argc, char **argv)
 {
-    const unsigned scale = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
+    unsigned scale = 1;
+    const char *namespace = NULL;
+    for (int i = 1; i < argc; ++i) {
+        if (strcmp(argv[i], "--help") == 0)
+            usage(0);
+        if (i + 1 == argc)
+            usage(2);
+        if (strcmp(argv[i], "--scale") == 0)
+            scale = (unsigned)atoi(argv[++i]);
+        else if (strcmp(argv[i], "--row") == 0)
+            only = argv[++i];
+        else if (strcmp(argv[i], "--namespace") == 0)
+        namespace = argv[++i];
+        else usage(2);
+    }
     if (scale == 0)
-        die("usage: bench_urxe [SCALE [ROW]]; SCALE multiplies how often each operation is done, ROW is how "
-            "names begin");
-    if (argc > 2)
-        only = argv[2];
+        usage(2);
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     shared->events[0] = eventfd(0, 0);
     shared->events[1] = eventfd(0, 0);
     const pid_t child = fork();
     me = child == 0;
-    if (child == 0)
+    if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (namespace != NULL && setns(open(namespace, O_RDONLY), CLONE_NEWNET) != 0)
+            die("%s: %s", namespace, strerror(errno));
+    }
     open_device();
-    row("send 64 B, half round trip", 20000 * scale, send_latency, NULL);
-    row("write 8 B, half round trip", 5000 * scale, write_latency, write_latency_bare);
-    row("write 1 MiB", 200 * scale, large_write, large_write_bare);
-    row("read 1 MiB", 200 * scale, large_read, large_read_bare);
-    row("send 64 B inline, each", 200000 * scale, message_rate, NULL);
-    row("send 64 B with events, half round trip", 2000 * scale, event_latency, event_latency_bare);
-    add_many();
-    row("send 64 B, among many objects", 20000 * scale, send_latency, NULL);
-    row("write 8 B, among many objects", 5000 * scale, write_latency, write_latency_bare);
+    if (namespace != NULL) {
+        open_sockets();
+        row("packets: send 64 B, half round trip", 6400 * scale, send_latency, datagram_latency_bare);
+        row("packets: write 1 MiB, several at once", 200 * scale, many_writes, stream_bare);
+    } else {
+        row("send 64 B, half round trip", 19200 * scale, send_latency, NULL);
+        row("write 8 B, half round trip", 6400 * scale, write_latency, write_latency_bare);
+        row("write 1 MiB", 200 * scale, large_write, large_write_bare);
+        row("read 1 MiB", 200 * scale, large_read, large_read_bare);
+        row("send 64 B inline, each", 200000 * scale, message_rate, NULL);
+        row("send 64 B with events, half round trip", 1920 * scale, event_latency, event_latency_bare);
+        add_many();
+        row("send 64 B, among many objects", 19200 * scale, send_latency, NULL);
+        row("write 8 B, among many objects", 6400 * scale, write_latency, write_latency_bare);
+    }
     fflush(NULL);
     if (me == 1)
         _exit(0);
