@@ -79,11 +79,11 @@ void Process::wake_helper()
 
 void Process::help()
 {
-    bool watches = true;  // the sockets
     while (!helper_stops_.load()) {
-        if (!watches && now_ns() - polled_at_.load(std::memory_order_relaxed) > kPollsNs) {
+        if (link.is_open() && !helper_watches_.load() &&
+            now_ns() - polled_at_.load(std::memory_order_relaxed) > kPollsNs) {
             watch_link(true);
-            watches = true;
+            poll_link(true);
         }
         disconnect_retired();
         drop_callers();
@@ -91,7 +91,7 @@ void Process::help()
         attend();
         shared::ProcessHeader &header = this->header();
         uint64_t deadline = next_deadline();
-        if (!watches)
+        if (link.is_open() && !helper_watches_.load())
             deadline = std::min(deadline, now_ns() + kPollsNs);
         helper_wakes_at_.store(deadline, std::memory_order_seq_cst);
         header.helper_sleeps.store(1, std::memory_order_seq_cst);
@@ -111,9 +111,8 @@ void Process::help()
             if (events[i].data.ptr == &link) {
                 if (now_ns() - polled_at_.load(std::memory_order_relaxed) > kPollsNs) {
                     poll_link(true);
-                } else if (watches) {
+                } else {
                     watch_link(false);
-                    watches = false;
                 }
                 continue;
             }

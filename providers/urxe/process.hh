@@ -66,6 +66,13 @@ private:
     shared::AccessSlot *slot_;
 };
 
+/// Queue pairs that got packets and have not answered. Each has one more user.
+struct Touched {
+    static constexpr size_t kMost = 64;
+    Qp *qps[kMost];
+    size_t count;
+};
+
 class Process {
 public:
     /// The process's own, made by the first who asks; null with errno. Each acquire() needs one release().
@@ -186,6 +193,10 @@ private:
     int epoll_;  ///< what the helper waits for; -1: it does not run
     common::Mutex helper_lock_;
     std::atomic<bool> helper_stops_;
+    std::atomic<bool>
+        helper_watches_;  ///< the sockets; else it looks now and then whether somebody else does
+    shared::Lock touched_lock_;
+    Touched touched_;
     std::atomic<uint64_t> polled_at_;        ///< when a thread of the program last looked for packets
     std::atomic<uint64_t> helper_wakes_at_;  ///< by itself; 0: it is awake
     pthread_t helper_;

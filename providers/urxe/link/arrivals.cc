@@ -10,13 +10,6 @@
 namespace urxe {
 namespace {
 
-/// Queue pairs that got packets, and answer when there are no more. Each has one more user.
-struct Touched {
-    static constexpr size_t kMost = 64;
-    Qp *qps[kMost];
-    size_t count;
-};
-
 /// Who waits longer than this for a queue pair lets the packet go, as a network may: a program may poll between
 /// ibv_wr_start and ibv_wr_complete, and waits for itself then.
 constexpr uint32_t kPatience = 2048;
@@ -31,21 +24,32 @@ bool lock_patiently(shared::Lock &lock)
     return false;
 }
 
-void answer(Touched &touched)
+void answer(const Touched &touched, bool all)
 {
     for (size_t i = 0; i < touched.count; ++i) {
         Qp &qp = *touched.qps[i];
         const bool is_locked = lock_patiently(qp.send_lock);
         if (is_locked && qp.endpoint != nullptr && qp.endpoint->is_touched) {
-            qp.endpoint->run();
+            if (all)
+                qp.endpoint->run();
+            else
+                qp.endpoint->run_requests();
             // What it completed may have been all, or have failed.
             if (qp.state.load(std::memory_order_relaxed) != IBV_QPS_RTS)
                 qp_run(qp);
         }
         if (is_locked)
             qp.send_lock.unlock();
-        qp.users.fetch_sub(1, std::memory_order_release);
     }
+}
+
+void let_go(Touched &touched)
+{
+    for (size_t i = 0; i < touched.count; ++i) {
+        touched.qps[i]->is_listed = false;
+        touched.qps[i]->users.fetch_sub(1, std::memory_order_release);
+    }
+    touched.count = 0;
 }
 
 void take(Process &process, const link::Link::Arrival &arrival, Touched &touched)
@@ -68,11 +72,11 @@ void take(Process &process, const link::Link::Arrival &arrival, Touched &touched
     if (!lock_patiently(qp.send_lock))
         return;
     if (qp.endpoint != nullptr) {
-        const bool was_touched = qp.endpoint->is_touched;
         qp.endpoint->receive(packet, reason, arrival);
-        if (!was_touched && qp.endpoint->is_touched) {
+        if (qp.endpoint->is_touched && !qp.is_listed) {
             if (touched.count < Touched::kMost) {
                 qp.users.fetch_add(1);
+                qp.is_listed = true;
                 touched.qps[touched.count++] = &qp;
             } else {
                 qp.endpoint->is_touched = false;  // its peer asks again
@@ -99,20 +103,31 @@ int Process::open_link()
 
 void Process::poll_link(bool is_helper)
 {
+    if (!link.is_open())
+        return;
     if (!is_helper)
         polled_at_.store(now_ns(), std::memory_order_relaxed);
-    Touched touched;
-    touched.count = 0;
+    if (!touched_lock_.try_lock())
+        return;
+    // Outside of an Access, since what is carried out may wait for those who work on this process's objects.
+    answer(touched_, true);
+    let_go(touched_);
     {
         const Access access(self);
-        link.receive(is_helper, [&](const link::Link::Arrival &arrival) { take(*this, arrival, touched); });
+        link.receive(is_helper, [&](const link::Link::Arrival &arrival) { take(*this, arrival, touched_); });
     }
-    // Outside, since what is carried out now may wait for those who work on this process's objects.
-    answer(touched);
+    // A program that polls answers a message with one of its own as a rule: the acknowledgement waits for that, or for the
+    // next look. If there is none, the helper notices soon.
+    const bool is_looked_after = !is_helper && !helper_watches_.load(std::memory_order_relaxed);
+    answer(touched_, !is_looked_after);
+    if (!is_looked_after)
+        let_go(touched_);
+    touched_lock_.unlock();
 }
 
 void Process::watch_link(bool on)
 {
+    helper_watches_.store(on, std::memory_order_relaxed);
     for (const int socket : link.sockets()) {
         if (socket < 0)
             continue;

@@ -175,14 +175,18 @@ void Endpoint::stop()
     has_more_ = false;
 }
 
-void Endpoint::give_requests()
+void Endpoint::progress_requests()
 {
+    if (!requester_.has_value())
+        return;
     const uint32_t posted = qp_.posted.load(std::memory_order_relaxed);
-    const uint32_t count = posted - given_;
-    for (; given_ != posted; ++given_)
-        requests_[given_ & qp_.request_mask] = convert(qp_.request(given_));
-    if (count != 0)
+    if (posted != given_ && qp_.state.load(std::memory_order_relaxed) == IBV_QPS_RTS) {
+        const uint32_t count = posted - given_;
+        for (; given_ != posted; ++given_)
+            requests_[given_ & qp_.request_mask] = convert(qp_.request(given_));
         requester_->post(count);
+    }
+    requester_->progress(now_ns());
 }
 
 void Endpoint::schedule()
@@ -202,12 +206,17 @@ void Endpoint::run()
 {
     is_touched = false;
     link().begin();
+    // In this order what is sent goes out as one, if all it has to answer is an acknowledgement.
+    progress_requests();
     has_more_ = responder_->progress();
-    if (requester_.has_value()) {
-        if (qp_.state.load(std::memory_order_relaxed) == IBV_QPS_RTS)
-            give_requests();
-        requester_->progress(now_ns());
-    }
+    link().end();
+    schedule();
+}
+
+void Endpoint::run_requests()
+{
+    link().begin();
+    progress_requests();
     link().end();
     schedule();
 }

@@ -36,6 +36,8 @@ public:
 
     /// Sends what is posted, as far as it may be, and whatever else is due.
     void run();
+    /// The same without the responder's answers.
+    void run_requests();
     /// Takes a packet for the QP. `reason` is why wire::parse() refused it.
     void receive(const wire::Packet &packet, wire::Reason reason, const Link::Arrival &arrival);
     /// Sends a datagram.
@@ -68,7 +70,7 @@ private:
     Link &link() { return qp_.process->link; }
     direct::Target target();
     bool find_remote(uint32_t rkey, uint64_t address, uint64_t length, int access, direct::Piece &piece);
-    void give_requests();
+    void progress_requests();
     void schedule();
 
     Qp &qp_;

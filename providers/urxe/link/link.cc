@@ -51,6 +51,7 @@ struct Link::Memory {
     uint8_t out[kBatch * wire::kMaxPacketSize];
     Queued queue[kBatch];
     uint8_t in[kBuffers][kBufferSize];
+    size_t filled_for, filled;
     mmsghdr headers[kBuffers];
     iovec pieces[kBuffers][2];
     Route routes[kBuffers];  ///< of packets that were passed on
@@ -95,6 +96,9 @@ int Link::open_udp(int family)
     set(file, SOL_SOCKET, SO_RCVBUF, 8 << 20);
     set(file, SOL_SOCKET, SO_SNDBUF, 8 << 20);
     set(file, IPPROTO_UDP, UDP_GRO, 1);
+    socklen_t ttl_size = sizeof default_ttl_;
+    if (!is_ipv6)
+        getsockopt(file, IPPROTO_IP, IP_TTL, &default_ttl_, &ttl_size);
     if (is_ipv6)
         set(file, IPPROTO_UDP, UDP_NO_CHECK6_RX, 1);
     return file;
@@ -123,6 +127,7 @@ int Link::open(uint32_t slot)
     if (memory == nullptr)
         return ENOMEM;
     std::memset(static_cast<void *>(memory), 0, sizeof *memory);
+    memory->filled_for = kSockets;  // none
     memory_ = memory;
     sockets_[kIpv4] = open_udp(AF_INET);
     const int error = sockets_[kIpv4] < 0 ? errno : 0;
@@ -245,8 +250,9 @@ void Link::flush()
             in_pktinfo info{};
             std::memcpy(&info.ipi_spec_dst, route.flow.source.data() + 12, 4);
             add(IPPROTO_IP, IP_PKTINFO, &info, sizeof info);
-            add(IPPROTO_IP, IP_TOS, &traffic_class, sizeof traffic_class);
-            if (hop_limit != 0)
+            if (traffic_class != 0)
+                add(IPPROTO_IP, IP_TOS, &traffic_class, sizeof traffic_class);
+            if (hop_limit != 0 && hop_limit != default_ttl_)
                 add(IPPROTO_IP, IP_TTL, &hop_limit, sizeof hop_limit);
         } else {
             socket = kIpv6;
@@ -285,11 +291,13 @@ int Link::fill(size_t socket)
     if (sockets_[socket] < 0)
         return 0;
     Memory &memory = *memory_;
-    for (size_t i = 0; i < kBuffers; ++i) {
+    // The kernel writes to those that it has filled; the others are as they were, unless they were for another socket.
+    const bool is_same = memory.filled_for == socket;
+    for (size_t i = 0; i < (is_same ? memory.filled : kBuffers); ++i) {
         msghdr &header = memory.headers[i].msg_hdr;
-        header = {};
         iovec *pieces = memory.pieces[i];
         if (socket == kLocal) {
+            header = {};
             pieces[0] = {&memory.routes[i], sizeof(Route)};
             pieces[1] = {memory.in[i], kBufferSize};
         } else {
@@ -305,6 +313,8 @@ int Link::fill(size_t socket)
     const int error = errno;
     const int count = recvmmsg(sockets_[socket], memory.headers, kBuffers, MSG_DONTWAIT, nullptr);
     errno = error;
+    memory.filled_for = socket;
+    memory.filled = static_cast<size_t>(std::max(count, 0));
     return std::max(count, 0);
 }
 

@@ -106,6 +106,7 @@ private:
     int sockets_[kSockets];
     std::atomic<bool> is_open_;
     bool cannot_segment_;
+    int default_ttl_;
     shared::Lock send_lock_, receive_lock_;
     size_t queued_, used_;
     size_t busy_;

@@ -226,24 +226,37 @@ void cq_lost_peer(Cq &cq)
 void cq_poll_idle(Cq &cq)
 {
     Process &process = *cq.process;
+    if (process.num_waiting.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        process.retry_waiting();
     if (process.link.is_open()) [[unlikely]]
         process.poll_link(false);
     process.attend();
-    if (process.num_waiting.load(std::memory_order_relaxed) != 0) [[unlikely]]
-        process.retry_waiting();
 }
 
-int cq_poll(ibv_cq *ibcq, int count, ibv_wc *wc)
+namespace {
+
+int take_some(Cq &cq, int count, ibv_wc *wc)
 {
-    Cq &cq = to_cq(ibcq);
     int taken = 0;
     if (!cq_is_empty(cq)) {
         common::Locked locked(cq.lock);
         while (taken < count && cq_take(cq, wc[taken]))
             ++taken;
     }
-    if (taken == 0)
+    return taken;
+}
+
+}  // namespace
+
+int cq_poll(ibv_cq *ibcq, int count, ibv_wc *wc)
+{
+    Cq &cq = to_cq(ibcq);
+    int taken = take_some(cq, count, wc);
+    if (taken == 0) {
         cq_poll_idle(cq);
+        if (cq.process->link.is_open()) [[unlikely]]
+            taken = take_some(cq, count, wc);
+    }
     return taken;
 }
 

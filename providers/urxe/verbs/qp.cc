@@ -512,8 +512,10 @@ int qp_destroy(ibv_qp *handle)
     }
     if (is_last) {
         process.wait_for_accesses();
-        for (uint32_t round = 0; qp->users.load(std::memory_order_acquire) != 0; ++round)
+        for (uint32_t round = 0; qp->users.load(std::memory_order_acquire) != 0; ++round) {
+            process.poll_link(false);  // which lets go of those that it found
             shared::wait_a_little(round);
+        }
         link::Endpoint::destroy(qp->endpoint);
     }
     if (is_makers) {

@@ -110,6 +110,7 @@ struct Qp {
     shared::QpEntry *remote;
     ibv_gid peer_gid;
 
+    bool is_listed;  ///< among Touched; under Process::touched_lock_
     std::atomic<uint32_t>
         users;  ///< threads that have found it by its number and are not under an Access any more
 
