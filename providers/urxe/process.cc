@@ -29,7 +29,7 @@ Process *current;
 bool watches_forks;
 
 /// What a peer reads to see whether it may read memory.
-const uint64_t probed = shared::kMagic;
+const uint64_t kProbed = shared::kMagic;
 
 uint64_t inode_of(const char *path)
 {
@@ -162,7 +162,7 @@ int Process::create(Process &process)
     header.pid_namespace = inode_of("/proc/self/ns/pid");
     header.wake = pipe_end(process.wake_write_);
     header.lifeline = pipe_end(process.lifeline_);
-    header.probe = reinterpret_cast<uintptr_t>(&probed);
+    header.probe = reinterpret_cast<uintptr_t>(&kProbed);
     return 0;
 }
 
