@@ -87,7 +87,7 @@ void Process::help()
         }
         disconnect_retired();
         drop_callers();
-        retry_waiting();
+        retry_waiting(true);
         attend();
         shared::ProcessHeader &header = this->header();
         uint64_t deadline = next_deadline();
@@ -196,11 +196,14 @@ uint64_t Process::next_deadline()
     return deadline;
 }
 
-void Process::retry_waiting()
+void Process::retry_waiting(bool is_helper)
 {
     if (num_waiting.load(std::memory_order_relaxed) == 0)
         return;
     const uint64_t now = now_ns();
+    // An answer that came in time counts, even if nobody has looked at it in time.
+    if (link.is_open() && next_deadline() <= now)
+        drain_link(is_helper);
     // Each that is due is taken out, so that none is tried twice.
     for (;;) {
         Qp *due = nullptr;

@@ -156,12 +156,13 @@ public:
     std::atomic<uint32_t> num_waiting;
     void add_waiting(Qp &qp);     ///< with the QP's send lock held
     void remove_waiting(Qp &qp);  ///< likewise
-    void retry_waiting();
+    void retry_waiting(bool is_helper);
 
     /// The way to other hosts, once open_link() has made it. Its packets are read by whoever polls a CQ, else by the helper.
     link::Link link;
     int open_link();
-    void poll_link(bool is_helper);
+    /// Gives how many packets there were; those of all sockets if `from_all`.
+    size_t poll_link(bool is_helper, bool from_all = false);
 
     /// Starts the helper thread if it does not run. 0 or a positive errno value.
     int start_helper();
@@ -185,6 +186,7 @@ private:
     void disconnect(Peer *peer);
     uint64_t next_deadline();
     void watch_link(bool on);
+    void drain_link(bool is_helper);
 
     uint32_t users_;
     int listener_;

@@ -11,24 +11,35 @@ namespace urxe {
 namespace {
 
 /// Who waits longer than this for a queue pair lets the packet go, as a network may: a program may poll between
-/// ibv_wr_start and ibv_wr_complete, and waits for itself then.
+/// ibv_wr_start and ibv_wr_complete, and waits for itself then. The helper has more patience, as it may well wait for a
+/// thread that is not running now; what it let go would have to be sent again.
 constexpr uint32_t kPatience = 2048;
+constexpr uint64_t kHelperPatienceNs = 200'000'000;
 
-bool lock_patiently(shared::Lock &lock)
+bool lock_patiently(shared::Lock &lock, bool is_helper)
 {
-    for (uint32_t round = 0; round < kPatience; ++round) {
+    uint64_t give_up_at = 0;
+    for (uint32_t round = 0;; ++round) {
         if (lock.try_lock())
             return true;
+        if (round >= kPatience) {
+            if (!is_helper)
+                return false;
+            const uint64_t now = now_ns();
+            if (give_up_at == 0)
+                give_up_at = now + kHelperPatienceNs;
+            if (now >= give_up_at)
+                return false;
+        }
         shared::wait_a_little(round);
     }
-    return false;
 }
 
-void answer(const Touched &touched, bool all)
+void answer(const Touched &touched, bool all, bool is_helper)
 {
     for (size_t i = 0; i < touched.count; ++i) {
         Qp &qp = *touched.qps[i];
-        const bool is_locked = lock_patiently(qp.send_lock);
+        const bool is_locked = lock_patiently(qp.send_lock, is_helper);
         if (is_locked && qp.endpoint != nullptr && qp.endpoint->is_touched) {
             if (all)
                 qp.endpoint->run();
@@ -52,7 +63,7 @@ void let_go(Touched &touched)
     touched.count = 0;
 }
 
-void take(Process &process, const link::Link::Arrival &arrival, Touched &touched)
+void take(Process &process, const link::Link::Arrival &arrival, Touched &touched, bool is_helper)
 {
     wire::Packet packet{};
     const wire::Reason reason = wire::parse(arrival.bytes, packet);
@@ -69,7 +80,7 @@ void take(Process &process, const link::Link::Arrival &arrival, Touched &touched
     if (found == nullptr || *found == nullptr)
         return;
     Qp &qp = **found;
-    if (!lock_patiently(qp.send_lock))
+    if (!lock_patiently(qp.send_lock, is_helper))
         return;
     if (qp.endpoint != nullptr) {
         qp.endpoint->receive(packet, reason, arrival);
@@ -101,28 +112,40 @@ int Process::open_link()
     return error;
 }
 
-void Process::poll_link(bool is_helper)
+size_t Process::poll_link(bool is_helper, bool from_all)
 {
     if (!link.is_open())
-        return;
+        return 0;
     if (!is_helper)
         polled_at_.store(now_ns(), std::memory_order_relaxed);
     if (!touched_lock_.try_lock())
-        return;
+        return 0;
     // Outside of an Access, since what is carried out may wait for those who work on this process's objects.
-    answer(touched_, true);
+    answer(touched_, true, is_helper);
     let_go(touched_);
+    size_t count;
     {
         const Access access(self);
-        link.receive(is_helper, [&](const link::Link::Arrival &arrival) { take(*this, arrival, touched_); });
+        count = link.receive(is_helper || from_all, [&](const link::Link::Arrival &arrival) {
+            take(*this, arrival, touched_, is_helper);
+        });
     }
     // A program that polls answers a message with one of its own as a rule: the acknowledgement waits for that, or for the
     // next look. If there is none, the helper notices soon.
     const bool is_looked_after = !is_helper && !helper_watches_.load(std::memory_order_relaxed);
-    answer(touched_, !is_looked_after);
+    answer(touched_, !is_looked_after, is_helper);
     if (!is_looked_after)
         let_go(touched_);
     touched_lock_.unlock();
+    return count;
+}
+
+void Process::drain_link(bool is_helper)
+{
+    // Not for ever: others may send faster than this process takes.
+    constexpr int kRounds = 64;
+    for (int round = 0; round < kRounds && poll_link(is_helper, true) != 0; ++round) {
+    }
 }
 
 void Process::watch_link(bool on)

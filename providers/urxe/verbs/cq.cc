@@ -227,7 +227,7 @@ void cq_poll_idle(Cq &cq)
 {
     Process &process = *cq.process;
     if (process.num_waiting.load(std::memory_order_relaxed) != 0) [[unlikely]]
-        process.retry_waiting();
+        process.retry_waiting(false);
     if (process.link.is_open()) [[unlikely]]
         process.poll_link(false);
     process.attend();

@@ -80,7 +80,7 @@ public:
         size_t size = size_t{3} << 20;  ///< bytes of memory
         bool shares_receives = false;
         bool uses_events = false;
-        uint8_t timeout = 14, retry_count = 7, rnr_retry = 7, min_rnr_timer = 12;
+        uint8_t timeout = 17, retry_count = 7, rnr_retry = 7, min_rnr_timer = 12;
         uint32_t depth = 64;
         uint32_t first_psn = 0xfffff0;
     };

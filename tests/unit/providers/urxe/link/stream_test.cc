@@ -203,13 +203,13 @@ protected:
 
 TEST_F(BadNetwork, DeliversStreams)
 {
-    run_stream(300, {.mtu = IBV_MTU_1024, .timeout = 10}, 1);
+    run_stream(300, {.mtu = IBV_MTU_1024, .timeout = 13}, 1);
 }
 
 TEST_F(BadNetwork, DeliversReadsAndAtomics)
 {
     constexpr uint64_t kCount = 200;
-    const Port::Options options = {.timeout = 10};
+    const Port::Options options = {.timeout = 13};
     hosts::run(
         [&](Side &side) {
             Port port(side, options);
