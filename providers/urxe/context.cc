@@ -13,7 +13,9 @@
 #include "common/memory.hh"
 #include "direct/memory.hh"
 #include "verbs/ah.hh"
+#include "verbs/buf.hh"
 #include "verbs/cq.hh"
+#include "verbs/dm.hh"
 #include "verbs/mcast.hh"
 #include "verbs/mr.hh"
 #include "verbs/mw.hh"
@@ -95,6 +97,7 @@ int query_device(ibv_context *context, const ibv_query_device_ex_input *input, i
     whole.xrc_odp_caps = kRc;
     whole.completion_timestamp_mask = UINT64_MAX;
     whole.hca_core_clock = 1'000'000;  // kHz: timestamps are nanoseconds
+    whole.max_dm_size = kMaxDm;
     std::memset(attr, 0, attr_size);
     std::memcpy(attr, &whole, std::min(attr_size, sizeof whole));
     return 0;
@@ -169,6 +172,8 @@ void context_free(ibv_context *context)
 
 constexpr verbs_context_ops kContextOps = {
     .advise_mr = mr_advise,
+    .alloc_buf = buf_alloc,
+    .alloc_dm = dm_alloc,
     .alloc_mw = mw_alloc,
     .alloc_null_mr = mr_alloc_null,
     .alloc_parent_domain = common::parent_domain_alloc,
@@ -193,7 +198,9 @@ constexpr verbs_context_ops kContextOps = {
     .destroy_qp = qp_destroy,
     .destroy_srq = srq_destroy,
     .detach_mcast = mcast_detach,
+    .free_buf = buf_free,
     .free_context = context_free,
+    .free_dm = dm_free,
     .get_srq_num = srq_get_num,
     .modify_cq = cq_modify,
     .modify_qp = qp_modify,
@@ -210,6 +217,8 @@ constexpr verbs_context_ops kContextOps = {
     .query_qp = qp_query,
     .query_rt_values = query_rt_values,
     .query_srq = srq_query,
+    .reg_dm_mr = mr_register_dm,
+    .reg_dmabuf_mr = mr_register_dmabuf,
     .reg_mr = mr_register,
     .req_notify_cq = cq_req_notify,
     .rereg_mr = mr_reregister,

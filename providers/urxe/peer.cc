@@ -17,6 +17,7 @@
 #include "common/memory.hh"
 #include "process.hh"
 #include "slot_address.hh"
+#include "verbs/cq.hh"
 
 namespace urxe {
 namespace {
@@ -185,6 +186,7 @@ void Process::disconnect(Peer *peer)
             close(file);
         }
     close_pipes(*peer);
+    unmap_buffers(*peer);
     if (peer->heap.is_open())
         peer->heap.close();
     peer->lock.destroy();
@@ -259,7 +261,11 @@ bool Process::write_byte(Peer &peer, const shared::PipeEnd &end)
     const char byte = 0;
     bool written = false;
     if (peer.is_self) {
-        written = write(static_cast<int>(wanted.number), &byte, 1) == 1 || errno == EAGAIN;
+        // Whatever peers say, to no file but its own.
+        common::Locked list(channels_lock);
+        for (const CompChannel *channel = channels; channel != nullptr; channel = channel->next)
+            if (channel->end.inode == wanted.inode)
+                written = write(channel->write_end, &byte, 1) == 1 || errno == EAGAIN;
         errno = error;
         return written;
     }

@@ -28,6 +28,16 @@ public:
             chunk.store(static_cast<T *>(std::calloc(kEntries, sizeof(T))), std::memory_order_release);
         return find(index);
     }
+    /// Calls each(entry) for those that are not zero.
+    template <class Each>
+    void for_each(Each each)
+    {
+        for (std::atomic<T *> &place : chunks_)
+            if (T *chunk = place.load(std::memory_order_acquire); chunk != nullptr)
+                for (uint32_t i = 0; i < kEntries; ++i)
+                    if (chunk[i])
+                        each(chunk[i]);
+    }
     void destroy()
     {
         for (std::atomic<T *> &chunk : chunks_)

@@ -18,6 +18,7 @@
 
 #include "common/memory.hh"
 #include "slot_address.hh"
+#include "verbs/cq.hh"
 #include "verbs/qp.hh"
 #include "verbs/srq.hh"
 
@@ -30,6 +31,9 @@ bool watches_forks;
 
 /// What a peer reads to see whether it may read memory.
 const uint64_t kProbed = shared::kMagic;
+
+/// The calling thread's accesses.
+__thread const Access *innermost;
 
 uint64_t inode_of(const char *path)
 {
@@ -62,22 +66,31 @@ socklen_t slot_address(uint32_t slot, sockaddr_un &address)
     return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<size_t>(length));
 }
 
-Access::Access(Peer &peer)
+Access::Access(Peer &peer) : peer_(peer), slot_(nullptr), outer_(innermost)
 {
     shared::ProcessHeader &header = peer.heap.header();
     const uint32_t thread = shared::thread_id();
-    for (uint32_t i = thread, round = 0;; ++i) {
-        slot_ = &header.access[i % shared::kAccessSlots];
+    uint64_t begin = 0;
+    for (uint32_t i = thread, round = 0; slot_ == nullptr; ++i) {
+        shared::AccessSlot &slot = header.access[i % shared::kAccessSlots];
         uint32_t free = 0;
-        if (slot_->thread.compare_exchange_strong(free, thread, std::memory_order_seq_cst))
+        if (slot.thread.compare_exchange_strong(free, thread, std::memory_order_seq_cst)) {
+            slot_ = &slot;
             break;
+        }
         if (i - thread < shared::kAccessSlots)
             continue;
         shared::wait_a_little(round++);
-        if (round % 1024 == 0 && free != 0 && shared::is_dead(free))
-            slot_->thread.compare_exchange_strong(free, 0);
+        if (round % 1024 == 0 && free != 0 && shared::is_dead(free & ~shared::kRevoked))
+            slot.thread.compare_exchange_strong(free, 0);
+        if (round % 1024 == 0) {
+            const uint64_t now = now_ns();
+            begin = begin == 0 ? now : begin;
+            if (now - begin > shared::kPatienceNs)
+                return;
+        }
     }
-    slot_->round.store(slot_->round.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    innermost = this;
     // What is looked up from here on is looked up after the slot is seen to be taken, or the owner waits for it. On x86 the
     // exchange above sees to that.
 #if !defined(__x86_64__) && !defined(__i386__)
@@ -85,19 +98,64 @@ Access::Access(Peer &peer)
 #endif
 }
 
+Access::~Access()
+{
+    if (slot_ == nullptr)
+        return;
+    innermost = outer_;
+    // At the end: a count at the beginning could show after the look-ups behind it, and the owner would take this access for
+    // a later one.
+    slot_->round.store(slot_->round.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    slot_->thread.store(0, std::memory_order_release);
+}
+
+shared::AccessSlot &Access::slot_of(const Peer &peer)
+{
+    const Access *access = innermost;
+    while (&access->peer_ != &peer)
+        access = access->outer_;
+    return *access->slot_;
+}
+
 void Process::wait_for_accesses()
 {
+    // A copy of the longest message takes that long at most.
+    constexpr uint64_t kLongestCopyNs = 30'000'000'000;
     std::atomic_thread_fence(std::memory_order_seq_cst);
+    const uint64_t begin = now_ns();
     for (shared::AccessSlot &slot : header().access) {
         uint32_t thread = slot.thread.load(std::memory_order_acquire);
         const uint32_t round = slot.round.load(std::memory_order_relaxed);
-        for (uint32_t i = 0; thread != 0 && slot.round.load(std::memory_order_relaxed) == round; ++i) {
+        for (uint32_t i = 0; thread != 0 && (thread & shared::kRevoked) == 0 &&
+                             slot.round.load(std::memory_order_relaxed) == round;
+             ++i) {
             shared::wait_a_little(i);
-            if (i % 1024 == 1023 && shared::is_dead(thread) && slot.thread.compare_exchange_strong(thread, 0))
-                break;
+            if (i % 1024 == 1023) {
+                if (shared::is_dead(thread) && slot.thread.compare_exchange_strong(thread, 0))
+                    break;
+                const uint64_t waited = now_ns() - begin;
+                // It may be stopped, or be none of those who work here. It begins nothing more.
+                if (waited > (shared::is_running(thread) ? kLongestCopyNs : shared::kPatienceNs) &&
+                    slot.thread.compare_exchange_strong(thread, thread | shared::kRevoked)) {
+                    slot.length.store(0, std::memory_order_seq_cst);
+                    break;
+                }
+            }
             thread = slot.thread.load(std::memory_order_acquire);
         }
     }
+}
+
+void Process::wait_for_own_threads()
+{
+    const auto wait = [](const std::atomic<uint32_t> &is_busy) {
+        for (uint32_t round = 0; is_busy.load(std::memory_order_acquire) != 0; ++round)
+            shared::wait_a_little(round);
+    };
+    common::Locked locked(lock);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    cqs.for_each([&](Cq *cq) { wait(cq->is_busy); });
+    qps.for_each([&](Qp *qp) { wait(qp->is_busy); });
 }
 
 int Process::claim_slot()
@@ -126,9 +184,11 @@ int Process::create(Process &process)
     process.listener_ = process.wake_read_ = process.wake_write_ = process.lifeline_ = process.epoll_ = -1;
     process.lock.init();
     process.peers_lock_.init();
+    process.channels_lock.init();
     process.helper_lock_.init();
     process.windows_lock.init();
     process.groups_lock.init();
+    process.buffers.init();
     process.self.lock.init();
     process.self.process = &process;
     process.self.is_self = true;
@@ -214,10 +274,14 @@ void Process::release()
 void Process::before_fork()
 {
     pthread_mutex_lock(&current_lock);
+    if (current != nullptr)
+        current->buffers.before_fork();
 }
 
 void Process::after_fork()
 {
+    if (current != nullptr)
+        current->buffers.after_fork();
     pthread_mutex_unlock(&current_lock);
 }
 
@@ -234,6 +298,7 @@ void Process::in_child()
 void Process::become_inherited()
 {
     self.heap.become_private();
+    buffers.become_private();
     for (int *file : {&listener_, &lifeline_, &epoll_}) {
         if (*file >= 0)
             close(*file);
@@ -241,7 +306,7 @@ void Process::become_inherited()
     }
     link.close();
     // Threads that may have held them are not here.
-    for (common::Mutex *mutex : {&lock, &peers_lock_, &helper_lock_, &self.lock})
+    for (common::Mutex *mutex : {&lock, &peers_lock_, &channels_lock, &helper_lock_, &self.lock})
         mutex->init();
     waiting_lock_.init();
 }
@@ -262,11 +327,14 @@ void Process::destroy()
     self.heap.close();
     self.lock.destroy();
     peers_lock_.destroy();
+    channels_lock.destroy();
     helper_lock_.destroy();
     windows_lock.destroy();
     groups_lock.destroy();
     lock.destroy();
-    for (IndexPool *pool : {&mr_indices, &qp_indices, &cq_indices, &srq_indices, &group_indices})
+    buffers.destroy();
+    for (IndexPool *pool :
+         {&mr_indices, &qp_indices, &cq_indices, &srq_indices, &buffer_indices, &group_indices})
         pool->destroy();
     regions.destroy();
     qps.destroy();

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "buffers.hh"
 #include "common/lock.hh"
 #include "link/link.hh"
 #include "private_table.hh"
@@ -19,6 +20,7 @@ namespace urxe {
 
 struct Qp;
 struct Cq;
+struct CompChannel;
 struct Srq;
 struct Mw;
 struct Xrcd;
@@ -42,7 +44,8 @@ struct Peer {
     std::atomic<uint32_t> references;
     int pidfd;
     int lifeline;  ///< the end of a pipe whose other end it alone has; hangs up when it ends or calls exec
-    common::Mutex lock;  ///< of the members below
+    PrivateTable<BufferMapping, 8, 8> buffers;  ///< of the peer, by their index there; made under lock
+    common::Mutex lock;                         ///< of the members below
     struct OpenPipe {
         uint64_t inode;
         int file;
@@ -54,16 +57,23 @@ struct Peer {
 };
 
 /// A thread that works on a peer's objects, from construction to destruction. While it does, what the peer wants to take
-/// away stays.
+/// away stays; unless it is stopped meanwhile: then the owner takes the access away from it before long.
 class Access {
 public:
     explicit Access(Peer &peer);
     Access(const Access &) = delete;
     Access &operator=(const Access &) = delete;
-    ~Access() { slot_->thread.store(0, std::memory_order_release); }
+    ~Access();
+    /// Whether there was room for it. Without, hands off.
+    explicit operator bool() const { return slot_ != nullptr; }
+
+    /// The slot of the calling thread's access to a peer.
+    static shared::AccessSlot &slot_of(const Peer &peer);
 
 private:
+    const Peer &peer_;
     shared::AccessSlot *slot_;
+    const Access *outer_;  ///< of this thread
 };
 
 /// Queue pairs that got packets and have not answered. Each has one more user.
@@ -84,7 +94,8 @@ public:
     common::Mutex lock;           ///< of making and unmaking objects
 
     // Own objects, by their index in the shared tables.
-    IndexPool mr_indices, qp_indices, cq_indices, srq_indices;
+    IndexPool mr_indices, qp_indices, cq_indices, srq_indices, buffer_indices;
+    BufferList buffers;
     /// What the owner goes by: regions in `self.heap` are for peers.
     PrivateTable<shared::MrEntry, 10, 14> regions;
     PrivateTable<Qp *, 6, 8> qps;
@@ -98,7 +109,9 @@ public:
     IndexPool group_indices;
     common::Mutex groups_lock;  ///< of what is known of the multicast groups of others: the members below
     SlotSet group_slots;
-    uint32_t groups_seen;  ///< 1 more than ProcessHeader::groups_changed was; 0: never looked
+    uint32_t groups_seen;   ///< 1 more than ProcessHeader::groups_changed was; 0: never looked
+    CompChannel *channels;  ///< by CompChannel::next
+    common::Mutex channels_lock;
     std::atomic<uint32_t> next_pd;
     std::atomic<uint32_t> next_key;  ///< the low byte of the next memory key
 
@@ -115,18 +128,33 @@ public:
     template <class Table>
     int make_entry(Table &table, uint32_t index)
     {
-        std::atomic<shared::Offset> &chunk = table.chunks[index >> Table::kChunkBits];
-        if (chunk.load(std::memory_order_relaxed) != 0)
+        using Entry = typename Table::Entry;
+        std::atomic<void *> &own = own_chunk(table, index);
+        if (own.load(std::memory_order_relaxed) != nullptr)
             return 0;
-        const shared::Offset made =
-            allocator.allocate(sizeof(typename Table::Entry) * Table::kEntriesPerChunk);
-        chunk.store(made, std::memory_order_release);
-        return made == 0 ? ENOMEM : 0;
+        constexpr size_t kSize = sizeof(Entry) * Table::kEntriesPerChunk;
+        const shared::Offset made = allocator.allocate(kSize);
+        if (made == 0)
+            return ENOMEM;
+        own.store(self.heap.at(made, kSize), std::memory_order_release);
+        table.chunks[index >> Table::kChunkBits].store(made, std::memory_order_release);
+        return 0;
+    }
+    /// The shared entry at an index that make_entry() made, whatever peers wrote to the table.
+    template <class Table>
+    typename Table::Entry *entry(const Table &table, uint32_t index)
+    {
+        return static_cast<typename Table::Entry *>(own_chunk(table, index).load(std::memory_order_acquire)) +
+               (index & (Table::kEntriesPerChunk - 1));
     }
 
     /// Waits until everybody who works on this process's objects now has stopped. Call it after marking as gone what is to
     /// be taken away, and outside of any Access.
     void wait_for_accesses();
+
+    /// Waits until each thread of the program that looked up a QP or a region before has done with it. Not under `lock`, nor
+    /// while this thread carries out a request.
+    void wait_for_own_threads();
 
     /// The peer that has the QP numbers of a slot, with one more reference; null where there is none on this host that this
     /// process can reach (release_peer() gives it back).
@@ -188,6 +216,17 @@ private:
     void watch_link(bool on);
     void drain_link(bool is_helper);
 
+    /// Where a chunk of one of the tables in the heap is.
+    template <class Table>
+    std::atomic<void *> &own_chunk(const Table &table, uint32_t index)
+    {
+        const auto *first = reinterpret_cast<const std::atomic<shared::Offset> *>(&header().regions);
+        return chunks_[&table.chunks[index >> Table::kChunkBits] - first];
+    }
+    static constexpr size_t kChunks =
+        (sizeof(shared::ProcessHeader) - offsetof(shared::ProcessHeader, regions)) / sizeof(shared::Offset);
+
+    std::atomic<void *> chunks_[kChunks];  ///< of the tables in the header, in their order
     uint32_t users_;
     int listener_;
     int wake_read_, wake_write_;

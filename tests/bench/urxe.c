@@ -30,8 +30,8 @@ enum { kRounds = 7, kLarge = 1 << 20, kDepth = 128, kAhead = 32, kManyQps = 1000
 /* What the two tell each other. */
 static struct shared {
     struct side {
-        uint32_t qpn, rkey;
-        uint64_t address;
+        uint32_t qpn, rkey, buffer_rkey;
+        uint64_t address, buffer_address;
         union ibv_gid gid;
         pid_t pid;
     } side[2];
@@ -47,7 +47,7 @@ static struct ibv_cq *cq;
 static struct ibv_comp_channel *channel;
 static struct ibv_qp *qp;
 static struct ibv_mr *mr;
-static char *memory;
+static char *memory, *buffer;
 static int gid_index;
 static int datagrams = -1, stream = -1; /* sockets to the other side, where that is in another namespace */
 
@@ -151,11 +151,21 @@ static void open_device(void)
                     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
     if (pd == NULL || channel == NULL || cq == NULL || mr == NULL)
         die("objects: %s", strerror(errno));
+    struct ibv_buf *buf;
+    buffer = ibv_alloc_buf(pd, 4096, &buf);
+    if (buffer == NULL)
+        die("ibv_alloc_buf: %s", strerror(errno));
+    struct ibv_mr *buffer_mr =
+        ibv_reg_buf_mr(pd, buf, buffer, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+    if (buffer_mr == NULL)
+        die("ibv_reg_buf_mr: %s", strerror(errno));
     qp = make_qp();
     struct side *mine = &shared->side[me];
     mine->qpn = qp->qp_num;
     mine->rkey = mr->rkey;
     mine->address = (uintptr_t)memory;
+    mine->buffer_rkey = buffer_mr->rkey;
+    mine->buffer_address = (uintptr_t)buffer;
     mine->pid = getpid();
     /* An IPv4 address, which bare sockets can have too. */
     while (ibv_query_gid(context, 1, gid_index, &mine->gid) != 0 ||
@@ -235,9 +245,9 @@ static double send_latency(unsigned n)
 }
 
 /* The two processes write to each other's memory in turn, and watch their own. */
-static double ping_pong(unsigned n, void (*write_other)(char value))
+static double ping_pong(unsigned n, char *watched, void (*write_other)(char value))
 {
-    volatile char *mine = memory + 7;
+    volatile char *mine = watched + 7;
     *mine = 0;
     meet();
     const uint64_t start = now();
@@ -260,7 +270,7 @@ static char *source(void)
     return memory + kLarge;
 }
 
-static void write_by_verbs(char value)
+static void write_to(uint64_t address, uint32_t rkey, char value)
 {
     static unsigned count;
     memset(source(), value, 8);
@@ -271,12 +281,22 @@ static void write_by_verbs(char value)
                              .opcode = IBV_WR_RDMA_WRITE,
                              .send_flags = is_signaled ? IBV_SEND_SIGNALED : 0},
                        *bad;
-    wr.wr.rdma.remote_addr = other()->address;
-    wr.wr.rdma.rkey = other()->rkey;
+    wr.wr.rdma.remote_addr = address;
+    wr.wr.rdma.rkey = rkey;
     if (ibv_post_send(qp, &wr, &bad) != 0)
         die("ibv_post_send");
     if (is_signaled)
         wait_for_one();
+}
+
+static void write_by_verbs(char value)
+{
+    write_to(other()->address, other()->rkey, value);
+}
+
+static void write_buffer(char value)
+{
+    write_to(other()->buffer_address, other()->buffer_rkey, value);
 }
 
 static void write_by_kernel(char value)
@@ -289,12 +309,17 @@ static void write_by_kernel(char value)
 
 static double write_latency(unsigned n)
 {
-    return ping_pong(n, write_by_verbs);
+    return ping_pong(n, memory, write_by_verbs);
+}
+
+static double buffer_latency(unsigned n)
+{
+    return ping_pong(n, buffer, write_buffer);
 }
 
 static double write_latency_bare(unsigned n)
 {
-    return ping_pong(n, write_by_kernel);
+    return ping_pong(n, memory, write_by_kernel);
 }
 
 static double large(unsigned n, enum ibv_wr_opcode opcode)
@@ -595,6 +620,7 @@ int main(int argc, char **argv)
     } else {
         row("send 64 B, half round trip", 19200 * scale, send_latency, NULL);
         row("write 8 B, half round trip", 6400 * scale, write_latency, write_latency_bare);
+        row("write 8 B to a buffer, half round trip", 6400 * scale, buffer_latency, write_latency_bare);
         row("write 1 MiB", 200 * scale, large_write, large_write_bare);
         row("read 1 MiB", 200 * scale, large_read, large_read_bare);
         row("send 64 B inline, each", 200000 * scale, message_rate, NULL);

@@ -16,15 +16,19 @@ Pushed push(Process &process, Peer &peer, CqEntry &cq, const NewCompletion &comp
     bool makes_event = false;
     shared::PipeEnd channel;
     {
-        common::Locked locked(cq.lock);
-        const uint32_t mask = cq.mask;
+        const shared::SharedLocked locked(cq.lock);
+        const uint32_t mask = shared::once(cq.mask);
+        const shared::Offset place = shared::once(cq.ring);
         uint32_t produced = cq.produced.load(std::memory_order_relaxed);
         auto *ring =
-            static_cast<Completion *>(cq.ring % alignof(Completion) != 0
+            static_cast<Completion *>(place % alignof(Completion) != 0
                                           ? nullptr
-                                          : peer.heap.at(cq.ring, (uint64_t{mask} + 1) * sizeof(Completion)));
-        if (ring == nullptr) [[unlikely]]
-            return Pushed::kOverrun;  // It makes no sense: somebody wrote over it.
+                                          : peer.heap.at(place, (uint64_t{mask} + 1) * sizeof(Completion)));
+        if (ring == nullptr || !locked.is_whole()) [[unlikely]] {
+            cq.overrun.store(1, std::memory_order_release);
+            return Pushed::
+                kOverrun;  // It makes no sense: somebody wrote over it, or has stopped in the middle.
+        }
         // Who claimed a place and did not count it died, after it was filled or before.
         if (cq.claimed != produced &&
             ring[produced & mask].sequence.load(std::memory_order_relaxed) == produced + 1) [[unlikely]]

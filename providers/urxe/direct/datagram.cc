@@ -84,7 +84,7 @@ Result execute_datagram(Qp &qp, const Request &request)
     Pieces payload;
     if (!find_payload(qp, request, payload))
         return done(IBV_WC_LOC_PROT_ERR);
-    if (request.length > qp.shared->mtu)
+    if (request.length > qp_mtu(qp))
         return done(IBV_WC_LOC_LEN_ERR);
     const auto &to = request.datagram;
     // The highest bit of the key asks for the QP's own (IBTA 10.2.5).
@@ -103,7 +103,8 @@ Result execute_datagram(Qp &qp, const Request &request)
     if (qp.peer->is_dead.load(std::memory_order_relaxed))
         return done(IBV_WC_SUCCESS);
     const Access access(*qp.peer);
-    if (shared::QpEntry *entry = qp_of(*qp.peer, to.qp_num); entry != nullptr)
+    shared::QpEntry *entry = access ? qp_of(*qp.peer, to.qp_num) : nullptr;
+    if (entry != nullptr)
         deliver(datagram, *qp.peer, *entry);
     return done(IBV_WC_SUCCESS);
 }

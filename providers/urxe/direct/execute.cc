@@ -235,6 +235,8 @@ Result execute(Qp &qp, const Request &request)
     if (qp.peer->is_dead.load(std::memory_order_relaxed))
         return done(IBV_WC_RETRY_EXC_ERR);
     const Access access(*qp.peer);
+    if (!access) [[unlikely]]
+        return done(IBV_WC_RETRY_EXC_ERR);
     const Target target = {*qp.process, *qp.peer, *qp.remote, qp.verbs.qp.qp_type != IBV_QPT_UC,
                            request.srq_num};
     if (!is_connected(qp, target.qp))

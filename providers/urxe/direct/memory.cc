@@ -43,6 +43,28 @@ ssize_t copy_once(pid_t pid, bool to_remote, uint64_t local, uint64_t remote, ui
                      : process_vm_readv(pid, &near, 1, &far, 1, 0);
 }
 
+/// As copy_once(), but with another process. That one may take the access away: then it is as if it were gone.
+ssize_t copy_with(Peer &peer, bool to_remote, uint64_t local, uint64_t remote, uint64_t length)
+{
+    static_assert(offsetof(shared::AccessSlot, length) - offsetof(shared::AccessSlot, address) ==
+                  offsetof(iovec, iov_len));
+    shared::AccessSlot &slot = Access::slot_of(peer);
+    const auto pid = static_cast<pid_t>(peer.pid);
+    const iovec near = {reinterpret_cast<void *>(local), length};
+    slot.address.store(remote, std::memory_order_relaxed);
+    slot.length.store(length, std::memory_order_seq_cst);
+    if ((slot.thread.load(std::memory_order_seq_cst) & shared::kRevoked) != 0) {
+        errno = ESRCH;
+        return -1;
+    }
+    const auto *far = reinterpret_cast<const iovec *>(&slot.address);
+    const ssize_t copied =
+        to_remote ? process_vm_writev(pid, &near, 1, far, 1, 0) : process_vm_readv(pid, &near, 1, far, 1, 0);
+    if (copied == 0)
+        errno = ESRCH;
+    return copied;
+}
+
 /// Whether a byte of this process's memory can be read.
 bool is_there(uint64_t address)
 {
@@ -53,12 +75,12 @@ bool is_there(uint64_t address)
 Copied copy_through_kernel(Peer &peer, const Piece &to, const Piece &from, uint64_t length)
 {
     const bool has_peer = to.way == Way::kPeer || from.way == Way::kPeer;
-    const auto pid = static_cast<pid_t>(has_peer ? peer.pid : static_cast<uint32_t>(getpid()));
     const bool to_remote = from.way != Way::kPeer;
     for (uint64_t done = 0; done < length;) {
         const uint64_t local = (to_remote ? from.address : to.address) + done;
         const uint64_t remote = (to_remote ? to.address : from.address) + done;
-        const ssize_t copied = copy_once(pid, to_remote, local, remote, length - done);
+        const ssize_t copied = has_peer ? copy_with(peer, to_remote, local, remote, length - done)
+                                        : copy_once(getpid(), to_remote, local, remote, length - done);
         if (copied > 0) {
             done += static_cast<uint64_t>(copied);
             continue;
@@ -169,9 +191,17 @@ bool find_memory(Peer &peer, uint32_t key, uint32_t pd, uint32_t qp_num, uint64_
     piece.may_be_missing = entry->is_paged_on_demand != 0;
     switch (entry->kind) {
         case MrKind::kMemory:
-            piece.way = !peer.is_self                    ? Way::kPeer
-                        : entry->is_paged_on_demand != 0 ? Way::kOwn
-                                                         : Way::kPointer;
+            if (peer.is_self) {
+                piece.way = piece.may_be_missing ? Way::kOwn : Way::kPointer;
+                return true;
+            }
+            piece.way = Way::kPeer;
+            if (const uint32_t buffer = entry->buffer; buffer != 0)
+                if (const char *here = find_in_buffer(peer, buffer, piece.address, length); here != nullptr) {
+                    piece.address = reinterpret_cast<uintptr_t>(here);
+                    piece.way = Way::kPointer;
+                    piece.may_be_missing = false;
+                }
             return true;
         case MrKind::kNull:
             piece.way = Way::kNull;
@@ -259,8 +289,21 @@ void scatter(Process &process, std::span<const Piece> to, const uint8_t *from, u
 Copied atomic(Peer &peer, const Piece &piece, ibv_wr_opcode opcode, uint64_t compare_add, uint64_t swap,
               uint64_t &original)
 {
-    // Peers of this process do the same with two calls to the kernel, so the lock is needed for a pointer too.
-    common::Locked locked(peer.heap.header().atomics);
+    // Others do the same with two calls to the kernel, so the lock is needed for a pointer too.
+    const shared::SharedLocked locked(peer.heap.header().atomics);
+    if (!locked.is_whole())
+        return Copied::kGone;
+    if (piece.way == Way::kPointer && piece.address % sizeof original == 0) {
+        auto &value = *reinterpret_cast<std::atomic<uint64_t> *>(piece.address);
+        original = compare_add;
+        if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+            original = value.fetch_add(compare_add);
+        else if (opcode == IBV_WR_ATOMIC_CMP_AND_SWP)
+            value.compare_exchange_strong(original, swap);
+        else
+            original = value.exchange(swap);
+        return Copied::kAll;
+    }
     const Piece value = {reinterpret_cast<uintptr_t>(&original), sizeof original, Way::kPointer};
     Copied copied = copy_piece(peer, value, piece, sizeof original);
     if (copied != Copied::kAll)
@@ -270,10 +313,6 @@ Copied atomic(Peer &peer, const Piece &piece, ibv_wr_opcode opcode, uint64_t com
         next = original + compare_add;
     else if (opcode == IBV_WR_ATOMIC_CMP_AND_SWP && original != compare_add)
         return Copied::kAll;
-    if (piece.way == Way::kPointer) {
-        reinterpret_cast<std::atomic<uint64_t> *>(piece.address)->store(next, std::memory_order_release);
-        return Copied::kAll;
-    }
     const Piece source = {reinterpret_cast<uintptr_t>(&next), sizeof next, Way::kPointer};
     return copy_piece(peer, piece, source, sizeof next);
 }

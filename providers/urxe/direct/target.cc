@@ -62,34 +62,40 @@ bool take_receive(const Target &target, TakenReceive &taken)
     }
     bool is_below_limit = false;
     {
-        common::Locked locked(queue->lock);
+        const shared::SharedLocked locked(queue->lock);
+        if (!locked.is_whole()) [[unlikely]] {
+            target.fail(shared::kAttentionFatal);
+            return false;
+        }
         const uint32_t number = queue->taken.load(std::memory_order_relaxed);
-        const uint64_t slots = uint64_t{queue->mask} + 1;
+        const uint32_t mask = shared::once(queue->mask);
+        const uint64_t slots = uint64_t{mask} + 1;
         // The owner's line is only fetched when it matters: when there may be none, or the program wants to know of few.
         if (queue->posted_before - number - 1 >= slots || queue->limit.load(std::memory_order_relaxed) != 0)
             queue->posted_before = queue->posted.load(std::memory_order_acquire);
-        const uint32_t left = queue->posted_before - number;
+        const uint32_t left = shared::once(queue->posted_before) - number;
         if (left == 0 || left > slots)
             return false;
-        taken.slot = number & queue->mask;
-        if (queue->order != 0) {
+        taken.slot = number & mask;
+        if (const shared::Offset place = shared::once(queue->order); place != 0) {
             const auto *order =
-                queue->order % alignof(uint32_t) != 0
+                place % alignof(uint32_t) != 0
                     ? nullptr
-                    : static_cast<const uint32_t *>(peer.heap.at(queue->order, slots * sizeof(uint32_t)));
+                    : static_cast<const uint32_t *>(peer.heap.at(place, slots * sizeof(uint32_t)));
             if (order == nullptr)
                 return false;
-            taken.slot = order[taken.slot] & queue->mask;
+            taken.slot = shared::once(order[taken.slot]) & mask;
         }
-        const uint64_t stride = queue->stride;
-        auto *receives = static_cast<char *>(queue->receives % alignof(shared::Receive) != 0 ||
+        const uint64_t stride = shared::once(queue->stride);
+        const shared::Offset place = shared::once(queue->receives);
+        auto *receives = static_cast<char *>(place % alignof(shared::Receive) != 0 ||
                                                      stride % alignof(shared::Receive) != 0
                                                  ? nullptr
-                                                 : peer.heap.at(queue->receives, slots * stride));
+                                                 : peer.heap.at(place, slots * stride));
         if (receives == nullptr)
             return false;
         auto &receive = *reinterpret_cast<shared::Receive *>(receives + taken.slot * stride);
-        taken.count = receive.num_segments;
+        taken.count = shared::once(receive.num_segments);
         if (taken.count > kMaxSegments ||
             sizeof(shared::Receive) + taken.count * sizeof(shared::Segment) > stride)
             return false;

@@ -123,12 +123,13 @@ size_t Process::poll_link(bool is_helper, bool from_all)
     // Outside of an Access, since what is carried out may wait for those who work on this process's objects.
     answer(touched_, true, is_helper);
     let_go(touched_);
-    size_t count;
+    size_t count = 0;
     {
         const Access access(self);
-        count = link.receive(is_helper || from_all, [&](const link::Link::Arrival &arrival) {
-            take(*this, arrival, touched_, is_helper);
-        });
+        if (access)
+            count = link.receive(is_helper || from_all, [&](const link::Link::Arrival &arrival) {
+                take(*this, arrival, touched_, is_helper);
+            });
     }
     // A program that polls answers a message with one of its own as a rule: the acknowledgement waits for that, or for the
     // next look. If there is none, the helper notices soon.

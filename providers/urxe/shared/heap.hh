@@ -15,6 +15,13 @@ namespace urxe::shared {
 /// Addresses set aside for a heap in each process that maps it, and so the largest size of one.
 constexpr uint64_t kHeapReserve = uint64_t{8} << 30;
 
+/// Reads what others may write to at any time, once: what is checked is what is used.
+template <class T>
+T once(const T &shared)
+{
+    return *static_cast<const volatile T *>(&shared);
+}
+
 /// A heap as one process has it mapped. More of it is mapped as it grows; addresses stay valid until close().
 class Heap {
 public:

@@ -42,8 +42,7 @@ struct Table {
 
 /// What a memory key stands for.
 enum class MrKind : uint32_t {
-    kMemory,   ///< memory of the owner; a peer reaches it with process_vm_*
-    kBuffer,   ///< memory in a file that a peer can map: `buffer` names it
+    kMemory,   ///< memory of the owner; a peer reaches it with process_vm_*, or maps the buffer that it is in
     kNull,     ///< writes vanish and reads give zeroes
     kWindow1,  ///< a memory window of type 1, within the region that `region` names
     kWindow2,  ///< one of type 2, for requests of the QP `qp_num`
@@ -64,21 +63,23 @@ struct alignas(kCacheLine) MrEntry {
     uint32_t access;  ///< ibv_access_flags
     uint64_t iova;    ///< where requests see its first byte
     uint64_t length;
-    uint64_t address;  ///< where the owner has its first byte; kBuffer: its offset in the buffer's file
-    uint32_t buffer;   ///< kBuffer: index in the owner's table of buffers
-    uint32_t region;   ///< of a window: key of the region
-    uint32_t qp_num;   ///< kWindow2: whose requests it is for
+    uint64_t address;             ///< where the owner has its first byte
+    uint32_t buffer;              ///< that it is in: index in the owner's table of buffers; 0: it is in none
+    uint32_t region;              ///< of a window: key of the region
+    uint32_t qp_num;              ///< kWindow2: whose requests it is for
     uint32_t is_paged_on_demand;  ///< its pages may be missing: never touched but through the kernel
 };
 static_assert(sizeof(MrEntry) == 64);
 
 /// Memory in a file of its own that peers map.
 struct BufferEntry {
-    std::atomic<uint32_t> generation;  ///< grows with each buffer that has this index; odd: there is one now
-    uint32_t fd;                       ///< the file's number in the owner
-    uint64_t size;
+    std::atomic<uint32_t> generation;  ///< differs with each buffer; 0: there is none now
+    uint32_t file;                     ///< the file's number in the owner
+    uint64_t inode;
+    uint64_t address;  ///< where the owner has it
+    uint64_t unused;
 };
-static_assert(sizeof(BufferEntry) == 16);
+static_assert(sizeof(BufferEntry) == 32);
 
 /// A scatter entry of a posted receive.
 struct Segment {
@@ -237,12 +238,17 @@ static_assert(sizeof(CqEntry) == 256);
 /// first marks as gone and then waits until each slot has been free or taken anew.
 struct alignas(kCacheLine) AccessSlot {
     std::atomic<uint32_t> thread;  ///< its thread id; 0: free
-    std::atomic<uint32_t> round;   ///< grows with each time that the slot is taken
-    uint32_t unused[14];
+    std::atomic<uint32_t> round;   ///< grows with each time that the slot is given back
+    /// The memory of the owner that it lets the kernel copy. It is here, where the kernel reads it as the copy begins, so that
+    /// the owner can make it nothing: once kRevoked is set in `thread` and the length is zero, no copy begins any more.
+    std::atomic<uint64_t> address, length;
+    uint32_t unused[10];
 };
+/// A bit of AccessSlot::thread: the owner has taken the access away.
+constexpr uint32_t kRevoked = 1U << 31;
 constexpr uint32_t kAccessSlots = 64;
 
-constexpr uint64_t kMagic = 0x3130'6578'7275'0004;  ///< changes with each change of this file
+constexpr uint64_t kMagic = 0x3130'6578'7275'0005;  ///< changes with each change of this file
 
 /// The least significant bits of a QP number that are the QP's index in its process; those above are the process's slot.
 constexpr uint32_t kQpIndexBits = 14;
@@ -270,7 +276,7 @@ struct alignas(kCacheLine) ProcessHeader {
     uint32_t needs_fences;
     uint64_t probe;  ///< address, in the owner, of a uint64_t that is kMagic
 
-    alignas(kCacheLine) Lock atomics;  ///< held across an atomic operation on memory of kind kMemory
+    alignas(kCacheLine) Lock atomics;  ///< held across an atomic operation on the owner's memory
     alignas(kCacheLine) std::atomic<uint32_t> has_attention;  ///< not 0: bits are set in `attention`
     std::atomic<uint32_t> helper_sleeps;  ///< 0: it looks by itself, and need not be woken
     /// QPs, and behind them SRQs, by index: those whose `attention` is not 0.

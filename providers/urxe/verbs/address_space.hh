@@ -11,4 +11,15 @@ namespace urxe {
 /// if `writable`, may not be written.
 int bring_in(uintptr_t address, size_t length, bool writable);
 
+/// A part of a file in the address space.
+struct Mapping {
+    void *start;
+    size_t size;        ///< from start, for munmap()
+    uintptr_t address;  ///< of the first byte that was asked for
+    bool may_shrink;    ///< the file may lose its end, and memory that was there with it
+};
+
+/// Maps a range of a file that peers can reach, too: read-only, unless `writable`. 0 or a positive errno value.
+int map_file(int file, uint64_t offset, size_t length, bool writable, Mapping &mapping);
+
 }  // namespace urxe

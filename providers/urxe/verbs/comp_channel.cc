@@ -12,7 +12,7 @@
 
 namespace urxe {
 
-int comp_channel_create(ibv_context *, ibv_comp_channel **channel)
+int comp_channel_create(ibv_context *context, ibv_comp_channel **channel)
 {
     common::Allocated<CompChannel> made = common::allocate<CompChannel>();
     if (!made)
@@ -29,7 +29,12 @@ int comp_channel_create(ibv_context *, ibv_comp_channel **channel)
     }
     made->channel.fd = ends[0];
     made->write_end = ends[1];
+    made->end = pipe_end(ends[1]);
     made->lock.init();
+    made->process = &process_of(*context);
+    common::Locked locked(made->process->channels_lock);
+    made->next = made->process->channels;
+    made->process->channels = made.get();
     *channel = &made.release()->channel;
     return 0;
 }
@@ -37,6 +42,14 @@ int comp_channel_create(ibv_context *, ibv_comp_channel **channel)
 int comp_channel_destroy(ibv_comp_channel *channel)
 {
     auto *freed = reinterpret_cast<CompChannel *>(channel);
+    {
+        common::Locked locked(freed->process->channels_lock);
+        for (CompChannel **link = &freed->process->channels; *link != nullptr; link = &(*link)->next)
+            if (*link == freed) {
+                *link = freed->next;
+                break;
+            }
+    }
     close(freed->channel.fd);
     close(freed->write_end);
     freed->lock.destroy();

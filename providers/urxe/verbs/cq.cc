@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "common/memory.hh"
 #include "context.hh"
@@ -65,12 +66,12 @@ Cq *make(ibv_context *context, ibv_pd *domain, int cqe, ibv_comp_channel *channe
     }
     cq.ring = static_cast<const Completion *>(process.self.heap.at(ring, ring_size(cq.mask)));
     point_to_next(cq);
-    cq.shared = process.self.heap.entry(process.header().cqs, cq.index);
+    cq.shared = process.entry(process.header().cqs, cq.index);
     CqEntry &entry = *cq.shared;
     entry.mask = cq.mask;
     entry.limit = static_cast<uint32_t>(cqe);
     entry.wants_timestamps = (wc_flags & ~uint64_t{IBV_WC_STANDARD_FLAGS}) != 0 ? 1 : 0;
-    entry.ring = ring;
+    entry.ring = cq.ring_at = ring;
     entry.produced.store(0);
     entry.claimed = 0;
     entry.consumed.store(0);
@@ -81,7 +82,7 @@ Cq *make(ibv_context *context, ibv_pd *domain, int cqe, ibv_comp_channel *channe
     entry.channel = {};
     if (channel != nullptr) {
         cq.channel = reinterpret_cast<CompChannel *>(channel);
-        entry.channel = pipe_end(cq.channel->write_end);
+        entry.channel = cq.channel->end;
         common::Locked list(cq.channel->lock);
         cq.next_of_channel = cq.channel->cqs;
         cq.channel->cqs = &cq;
@@ -102,66 +103,100 @@ bool is_there(const Cq &cq, uint32_t number)
            cq.ring[number & cq.mask].sequence.load(std::memory_order_acquire) == number + 1;
 }
 
-/// A send's completion. False where there is no such request.
-bool take_send(Cq &cq, const Completion &completion, ibv_wc &wc)
+/// What a completion says, apart from the data that came along: read once, and nothing that it cannot say.
+struct Said {
+    uint32_t qp, qp_generation, request, srq, srq_generation;
+    uint32_t byte_len, imm_data, src_qp, wc_flags;
+    ibv_wc_status status;
+    ibv_wc_opcode receive_opcode;
+    uint8_t inline_len, sl;
+    bool is_send;
+};
+
+Said read(const Completion &completion)
 {
-    Qp **found = cq.process->qps.find(completion.qp);
-    if (found == nullptr || *found == nullptr || (*found)->generation != completion.qp_generation)
-        return false;  // of a QP that is gone
-    Qp &qp = **found;
+    using shared::once;
+    const uint8_t status = once(completion.status);
+    constexpr uint8_t kWithImm = IBV_WC_RECV_RDMA_WITH_IMM - IBV_WC_RECV;
+    return {.qp = once(completion.qp),
+            .qp_generation = once(completion.qp_generation),
+            .request = once(completion.request),
+            .srq = once(completion.srq),
+            .srq_generation = once(completion.srq_generation),
+            .byte_len = once(completion.byte_len),
+            .imm_data = once(completion.imm_data),
+            .src_qp = once(completion.src_qp),
+            .wc_flags = once(completion.wc_flags) & (IBV_WC_GRH | IBV_WC_WITH_IMM | IBV_WC_WITH_INV),
+            .status =
+                status <= IBV_WC_TM_RNDV_INCOMPLETE ? static_cast<ibv_wc_status>(status) : IBV_WC_GENERAL_ERR,
+            .receive_opcode = once(completion.opcode) == kWithImm ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV,
+            .inline_len = std::min<uint8_t>(once(completion.inline_len), shared::kMaxInline),
+            .sl = once(completion.sl),
+            .is_send = once(completion.kind) == shared::kSendCompletion};
+}
+
+/// The QP that a completion of this queue is of; null where there is none. It stays while the queue is busy.
+Qp *qp_of(const Cq &cq, const Said &said)
+{
+    Qp **found = cq.process->qps.find(said.qp);
+    Qp *qp = found == nullptr ? nullptr : shared::once(*found);
+    if (qp == nullptr || qp->generation != said.qp_generation)
+        return nullptr;
+    // What an XRC QP receives goes to the queue of the SRQ.
+    const bool is_its = said.is_send ? qp->send_cq == &cq : qp->recv_cq == &cq || qp->xrcd != 0;
+    return is_its ? qp : nullptr;
+}
+
+/// A send's completion. False where there is no such request.
+bool take_send(Qp &qp, const Said &said, ibv_wc &wc)
+{
     const uint32_t first = qp.freed.load(std::memory_order_relaxed);
-    if (completion.request - first >= qp.posted.load(std::memory_order_acquire) - first)
+    if (said.request - first >= qp.posted.load(std::memory_order_acquire) - first)
         return false;
-    const Request &request = qp.request(completion.request);
+    const Request &request = qp.request(said.request);
     wc.wr_id = request.wr_id;
     wc.opcode = wc_opcode(request);
-    wc.qp_num = qp.verbs.qp.qp_num;
+    wc.byte_len = said.byte_len;
     // Requests before it that were not signaled are done too.
-    qp.freed.store(completion.request + 1, std::memory_order_release);
+    qp.freed.store(said.request + 1, std::memory_order_release);
     return true;
 }
 
 /// Copies what came with a completion into the receive's memory. A region that went since then is not touched any more.
-void unpack(Process &process, const Completion &completion, const ReceiveQueue::Ended &ended, uint32_t pd)
+void unpack(Process &process, const uint8_t *data, uint32_t length, const ReceiveQueue::Ended &ended,
+            uint32_t pd)
 {
     direct::Pieces pieces;
     pieces.clear();
     if (direct::find_pieces(process.self, {ended.segments, ended.num_segments}, pd, IBV_ACCESS_LOCAL_WRITE,
                             pieces) &&
-        pieces.length >= completion.inline_len)
-        direct::scatter(process, {pieces.piece, pieces.count}, completion.data, completion.inline_len);
+        pieces.length >= length)
+        direct::scatter(process, {pieces.piece, pieces.count}, data, length);
 }
 
 /// A receive's completion. False where there is no such receive.
-bool take_receive(Cq &cq, const Completion &completion, ibv_wc &wc)
+bool take_receive(Qp &qp, const Said &said, const uint8_t *data, ibv_wc &wc)
 {
-    Process &process = *cq.process;
-    Qp **found = process.qps.find(completion.qp);
-    if (found == nullptr || *found == nullptr || (*found)->generation != completion.qp_generation)
-        return false;
-    Qp &qp = **found;
     Srq *srq = qp.srq;
     if (qp.xrcd != 0) {
         // Each request says which of the domain's it is for.
-        Srq **named = process.srqs.find(completion.srq);
+        Srq **named = qp.process->srqs.find(said.srq);
         if (named == nullptr || *named == nullptr || (*named)->xrcd != qp.xrcd ||
-            (*named)->shared->generation.load(std::memory_order_relaxed) != completion.srq_generation)
+            (*named)->shared->generation.load(std::memory_order_relaxed) != said.srq_generation)
             return false;
         srq = *named;
     }
     ReceiveQueue &receives = srq != nullptr ? srq->receives : qp.receives;
-    const bool is_inline = completion.inline_len != 0 && completion.inline_len <= shared::kMaxInline;
     ReceiveQueue::Ended ended;
-    if (!receives.complete(completion.request, is_inline, ended))
+    if (!receives.complete(said.request, said.inline_len != 0, ended))
         return false;
-    if (is_inline)
-        unpack(process, completion, ended, receives.pd());
-    // A peer takes the key of a window away where peers look; here it goes now.
-    if ((completion.wc_flags & IBV_WC_WITH_INV) != 0) [[unlikely]]
-        mw_invalidated(process, completion.imm_data, qp.verbs.qp.qp_num);
+    if (said.inline_len != 0)
+        unpack(*qp.process, data, said.inline_len, ended, receives.pd());
     wc.wr_id = ended.wr_id;
-    wc.opcode = static_cast<ibv_wc_opcode>(IBV_WC_RECV + completion.opcode);
-    wc.qp_num = qp.verbs.qp.qp_num;
+    wc.opcode = said.receive_opcode;
+    // No program is told of more bytes than it made room for.
+    const bool fills_receive = said.status == IBV_WC_SUCCESS && said.receive_opcode == IBV_WC_RECV;
+    wc.byte_len = fills_receive ? std::min(said.byte_len, ended.length) : said.byte_len;
     return true;
 }
 
@@ -169,31 +204,41 @@ bool take_receive(Cq &cq, const Completion &completion, ibv_wc &wc)
 
 bool cq_take(Cq &cq, ibv_wc &wc)
 {
-    for (;;) {
-        const Completion &completion = cq.ring[cq.consumed & cq.mask];
-        if (completion.sequence.load(std::memory_order_acquire) != cq.consumed + 1)
+    // Each of the ring's places at most once, however fast a peer fills them with nonsense.
+    for (uint32_t tries = 0; tries <= cq.mask; ++tries) {
+        if (!is_there(cq, cq.consumed))
             return false;
-        const bool is_real = completion.kind == shared::kSendCompletion ? take_send(cq, completion, wc)
-                                                                        : take_receive(cq, completion, wc);
+        const Completion &completion = cq.ring[cq.consumed & cq.mask];
+        const Said said = read(completion);
+        // Who takes a QP or a region away sees this, or this thread does not find them any more.
+        cq.is_busy.exchange(1, std::memory_order_seq_cst);
+        Qp *qp = qp_of(cq, said);
+        const bool is_real = qp != nullptr && (said.is_send ? take_send(*qp, said, wc)
+                                                            : take_receive(*qp, said, completion.data, wc));
         if (is_real) [[likely]] {
-            wc.status = static_cast<ibv_wc_status>(completion.status);
+            wc.qp_num = qp->verbs.qp.qp_num;
+            wc.status = said.status;
             wc.vendor_err = 0;
-            wc.byte_len = completion.byte_len;
-            wc.imm_data = completion.imm_data;
-            wc.src_qp = completion.src_qp;
-            wc.wc_flags = completion.wc_flags;
+            wc.imm_data = said.imm_data;
+            wc.src_qp = said.src_qp;
+            wc.wc_flags = said.wc_flags;
             wc.pkey_index = 0;
             wc.slid = 0;
-            wc.sl = completion.sl;
+            wc.sl = said.sl;
             wc.dlid_path_bits = 0;
-            cq.timestamp = completion.timestamp;
+            cq.timestamp = shared::once(completion.timestamp);
+            // A peer takes the key of a window away where peers look; here it goes now.
+            if ((said.wc_flags & IBV_WC_WITH_INV) != 0) [[unlikely]]
+                mw_invalidated(*cq.process, said.imm_data, wc.qp_num);
         }
+        cq.is_busy.store(0, std::memory_order_release);
         ++cq.consumed;
         point_to_next(cq);
         cq.shared->consumed.store(cq.consumed, std::memory_order_release);
         if (is_real)
             return true;
     }
+    return false;
 }
 
 void cq_overrun(Cq &cq)
@@ -209,7 +254,7 @@ void cq_lost_peer(Cq &cq)
     bool is_event_due = false;
     {
         common::Locked polls(cq.lock);
-        common::Locked pushes(entry.lock);
+        const shared::SharedLocked pushes(entry.lock);
         if (is_there(cq, cq.consumed) && entry.armed.load() != shared::Armed::kNo) {
             entry.armed.store(shared::Armed::kNo);
             entry.events.fetch_add(1);
@@ -220,7 +265,7 @@ void cq_lost_peer(Cq &cq)
     if (!is_event_due && entry.events.load() != 0 && ioctl(cq.channel->channel.fd, FIONREAD, &bytes) == 0)
         is_event_due = bytes == 0;
     if (is_event_due)
-        cq.process->write_byte(cq.process->self, entry.channel);
+        cq.process->write_byte(cq.process->self, cq.channel->end);
 }
 
 void cq_poll_idle(Cq &cq)
@@ -303,7 +348,7 @@ int cq_resize(ibv_cq *ibcq, int cqe)
     const uint32_t old_mask = cq.mask;
     {
         common::Locked polls(cq.lock);
-        common::Locked pushes(cq.shared->lock);
+        const shared::SharedLocked pushes(cq.shared->lock);
         uint32_t produced = cq.consumed;
         while (is_there(cq, produced))
             ++produced;
@@ -316,7 +361,7 @@ int cq_resize(ibv_cq *ibcq, int cqe)
                         sizeof(Completion));
         cq.shared->produced.store(produced, std::memory_order_relaxed);
         cq.shared->claimed = produced;
-        old_ring = cq.shared->ring;
+        old_ring = std::exchange(cq.ring_at, ring);
         cq.shared->ring = ring;
         cq.shared->mask = mask;
         cq.shared->limit = static_cast<uint32_t>(cqe);
@@ -339,7 +384,7 @@ int cq_modify(ibv_cq *, ibv_modify_cq_attr *attr)
 int cq_req_notify(ibv_cq *ibcq, int solicited_only)
 {
     CqEntry &entry = *to_cq(ibcq).shared;
-    if (entry.channel.inode == 0)
+    if (to_cq(ibcq).channel == nullptr)
         return EINVAL;
     // To ask for less than was asked for takes nothing back (IBTA 11.4.2.2).
     if (solicited_only == 0)
@@ -377,7 +422,7 @@ int cq_destroy(ibv_cq *ibcq)
         pthread_cond_wait(&ibcq->cond, &ibcq->mutex);
     pthread_mutex_unlock(&ibcq->mutex);
     common::Locked locked(process.lock);
-    process.allocator.free(cq->shared->ring, ring_size(cq->mask));
+    process.allocator.free(cq->ring_at, ring_size(cq->mask));
     cq->shared->ring = 0;
     process.cq_indices.give(cq->index);
     common::member_free(cq, static_cast<uint64_t>(Resource::kCq), cq->membership);

@@ -16,6 +16,9 @@ namespace urxe {
 struct CompChannel {
     ibv_comp_channel channel;  // must be first
     int write_end;
+    shared::PipeEnd end;  ///< it, as peers know it
+    Process *process;
+    CompChannel *next;  ///< of the process
     common::Mutex lock;
     Cq *cqs;  ///< that it tells of, by Cq::next_of_channel; the first is the one whose turn is next
 };
@@ -30,6 +33,8 @@ struct Cq {
 
     shared::Lock lock;  ///< of those who poll
     const shared::Completion *ring;
+    shared::Offset ring_at;         ///< in the heap
+    std::atomic<uint32_t> is_busy;  ///< a thread takes a completion: it looks at QPs and writes to receives
     uint32_t mask;
     uint32_t consumed;
     /// Where the next completion will be and the number by which it is known, for who looks without the lock. While several
@@ -88,7 +93,7 @@ template <class Seen>
 void cq_for_each(Cq &cq, Seen seen)
 {
     common::Locked polls(cq.lock);
-    common::Locked pushes(cq.shared->lock);
+    const shared::SharedLocked pushes(cq.shared->lock);
     for (uint32_t number = cq.consumed;; ++number) {
         const shared::Completion &completion = cq.ring[number & cq.mask];
         if (number - cq.consumed > cq.mask ||

@@ -101,7 +101,7 @@ int mcast_attach(ibv_qp *ibqp, const ibv_gid *group, uint16_t)
             process.group_indices.give(index);
             return ENOMEM;
         }
-        shared::GroupEntry &entry = *process.self.heap.entry(process.header().groups, index);
+        shared::GroupEntry &entry = *process.entry(process.header().groups, index);
         std::snprintf(entry.interface, sizeof entry.interface, "%s", mcast_interface(qp));
         entry.group = *group;
         entry.qp_num.store(ibqp->qp_num, std::memory_order_release);
@@ -126,7 +126,7 @@ int mcast_detach(ibv_qp *ibqp, const ibv_gid *group, uint16_t)
     if (attachment == nullptr)
         return EINVAL;
     *link = attachment->next;
-    process.self.heap.entry(process.header().groups, attachment->index)->qp_num.store(0);
+    process.entry(process.header().groups, attachment->index)->qp_num.store(0);
     process.wait_for_accesses();
     process.header().num_attachments.fetch_sub(1);
     process.group_indices.give(attachment->index);

@@ -56,7 +56,7 @@ void mcast_for_each(Qp &qp, const ibv_gid &group, Reach reach)
         if (!peer->refuses_copies.load()) {
             const Access access(*peer);
             const Groups &groups = peer->heap.header().groups;
-            for (uint32_t index = 0; index < Groups::kCapacity; ++index) {
+            for (uint32_t index = 0; access && index < Groups::kCapacity; ++index) {
                 const shared::GroupEntry *entry = peer->heap.entry(groups, index);
                 if (entry == nullptr)
                     break;  // Chunks are made in order.

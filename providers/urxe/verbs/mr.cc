@@ -2,14 +2,18 @@
 // Memory regions: their keys, and what of the address space they may cover.
 #include "verbs/mr.hh"
 
+#include <sys/mman.h>
+
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <span>
 
 #include "common/memory.hh"
 #include "context.hh"
 #include "direct/memory.hh"
 #include "verbs/address_space.hh"
+#include "verbs/dm.hh"
 #include "verbs/mw.hh"
 #include "verbs/pd.hh"
 
@@ -34,39 +38,65 @@ int check_access(unsigned access)
     return writes && (access & IBV_ACCESS_LOCAL_WRITE) == 0 ? EINVAL : 0;
 }
 
-void describe(MrEntry &entry, MrKind kind, const ibv_pd &pd, uintptr_t address, uint64_t length,
-              uint64_t iova, unsigned access)
+/// What a region is of.
+struct Range {
+    MrKind kind;
+    uintptr_t address;
+    uint64_t length;
+    uint64_t iova;
+    bool may_be_missing;
+    Buffer *buffer;  ///< with a reference; null: in none
+};
+
+/// Memory of the process. Gives it a reference to the buffer that it is in.
+Range find_own(Process &process, uintptr_t address, uint64_t length, uint64_t iova, unsigned access)
 {
-    entry.kind = kind;
-    entry.pd = pd_number(&pd);
-    entry.access = access;
-    entry.iova = iova;
-    entry.length = length;
-    entry.address = address;
-    entry.buffer = entry.region = entry.qp_num = 0;
-    entry.is_paged_on_demand = (access & IBV_ACCESS_ON_DEMAND) != 0 ? 1 : 0;
+    Buffer *buffer = process.buffers.find(address, length);
+    // All of a buffer is there as long as the buffer is.
+    const bool may_be_missing = (access & IBV_ACCESS_ON_DEMAND) != 0 && buffer == nullptr;
+    return {MrKind::kMemory, address, length, iova, may_be_missing, buffer};
 }
 
-Mr *make(ibv_pd *pd, MrKind kind, void *address, uint64_t length, uint64_t iova, unsigned access)
+void describe(MrEntry &entry, const ibv_pd &pd, const Range &range, unsigned access)
+{
+    entry.kind = range.kind;
+    entry.pd = pd_number(&pd);
+    entry.access = access;
+    entry.iova = range.iova;
+    entry.length = range.length;
+    entry.address = range.address;
+    entry.buffer = range.buffer == nullptr ? 0 : range.buffer->index;
+    entry.region = entry.qp_num = 0;
+    entry.is_paged_on_demand = range.may_be_missing ? 1 : 0;
+}
+
+/// Takes over the reference to the buffer.
+Mr *make(ibv_pd *pd, const Range &range, unsigned access, ibv_mr_type type)
 {
     Process &process = process_of(*pd->context);
     common::Allocated<Mr> mr = common::allocate<Mr>();
-    if (!mr)
-        return nullptr;
-    common::Locked locked(process.lock);
-    const uint32_t index = mr_take_index(process);
-    if (index == 0)
+    uint32_t index = 0;
+    if (mr) {
+        common::Locked locked(process.lock);
+        index = mr_take_index(process);
+    }
+    if (index == 0) {
+        if (range.buffer != nullptr)
+            process.buffers.release(process, *range.buffer);
         return common::null_with(ENOMEM);
-    MrEntry &own = *process.regions.find(index);
-    describe(own, kind, *pd, reinterpret_cast<uintptr_t>(address), length, iova, access);
+    }
+    describe(*process.regions.find(index), *pd, range, access);
     Mr &made = *mr;
     made.index = index;
+    made.buffer = range.buffer;
     const uint32_t key = index << 8 | process.next_key.fetch_add(1) % 256;
     mr_publish(process, index, key);
     made.verbs.ibv_mr.lkey = made.verbs.ibv_mr.rkey = key;
     made.verbs.ibv_mr.handle = index;
     made.verbs.ibv_mr.context = pd->context;
     made.verbs.ibv_mr.pd = pd;
+    made.verbs.ibv_mr.length = range.length;
+    made.verbs.mr_type = type;
     made.verbs.access = static_cast<int>(access);
     pd_ref(pd);
     return mr.release();
@@ -103,7 +133,7 @@ uint32_t mr_take_index(Process &process)
 void mr_publish(Process &process, uint32_t index, uint32_t key)
 {
     MrEntry &own = *process.regions.find(index);
-    MrEntry &seen = *process.self.heap.entry(process.header().regions, index);
+    MrEntry &seen = *process.entry(process.header().regions, index);
     seen.kind = own.kind;
     seen.pd = own.pd;
     seen.access = own.access;
@@ -123,7 +153,7 @@ void mr_withdraw(Process &process, uint32_t index)
 {
     if (process.regions.find(index)->key.exchange(0) == 0)
         return;
-    process.self.heap.entry(process.header().regions, index)->key.store(0, std::memory_order_release);
+    process.entry(process.header().regions, index)->key.store(0, std::memory_order_release);
     process.wait_for_accesses();
 }
 
@@ -140,21 +170,57 @@ ibv_mr *mr_register(ibv_pd *pd, void *address, size_t length, uint64_t iova, int
         return common::null_with(
             EINVAL);  // All of the address space is an implicit region, which begins at 0.
     }
+    const uint64_t first = (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : iova;
     Mr *mr =
-        make(pd, MrKind::kMemory, address, length, (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : iova, access);
-    if (mr == nullptr)
-        return nullptr;
-    mr->verbs.mr_type = IBV_MR_TYPE_MR;
+        make(pd, find_own(process_of(*pd->context), start, length, first, access), access, IBV_MR_TYPE_MR);
+    return mr == nullptr ? nullptr : &mr->verbs.ibv_mr;
+}
+
+ibv_mr *mr_register_dm(ibv_pd *pd, ibv_dm *dm, uint64_t offset, size_t length, unsigned access)
+{
+    const Dm &memory = to_dm(dm);
+    if (const int error = check_access(access); error != 0)
+        return common::null_with(error);
+    if ((access & IBV_ACCESS_ZERO_BASED) == 0 || offset > memory.length || length > memory.length - offset)
+        return common::null_with(EINVAL);
+    Range range = find_own(process_of(*pd->context), memory.memory->address, memory.length, 0, access);
+    range.address += offset;
+    range.length = length;
+    Mr *mr = make(pd, range, access, IBV_MR_TYPE_DM_MR);
+    return mr == nullptr ? nullptr : &mr->verbs.ibv_mr;
+}
+
+ibv_mr *mr_register_dmabuf(ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int file,
+                           int access_flags)
+{
+    const auto access = static_cast<unsigned>(access_flags);
+    if (const int error = check_access(access); error != 0)
+        return common::null_with(error);
+    Mapping mapping;
+    if (const int error = map_file(file, offset, length, (access & IBV_ACCESS_LOCAL_WRITE) != 0, mapping);
+        error != 0) {
+        __verbs_log(verbs_get_ctx(pd->context), VERBS_LOG_WARN,
+                    "urxe: %zu bytes from %llu on of file %d cannot be mapped to be a memory region: %s",
+                    length, static_cast<unsigned long long>(offset), file, strerrordesc_np(error));
+        return common::null_with(error);
+    }
+    const Range range = {MrKind::kMemory, mapping.address, length, iova, mapping.may_shrink, nullptr};
+    Mr *mr = make(pd, range, access, IBV_MR_TYPE_DMABUF_MR);
+    if (mr == nullptr) {
+        munmap(mapping.start, mapping.size);
+        return common::null_with(ENOMEM);
+    }
+    mr->mapping = mapping.start;
+    mr->mapping_size = mapping.size;
     return &mr->verbs.ibv_mr;
 }
 
 ibv_mr *mr_alloc_null(ibv_pd *pd)
 {
-    Mr *mr = make(pd, MrKind::kNull, nullptr, UINT64_MAX, 0, IBV_ACCESS_LOCAL_WRITE);
+    const Range all = {MrKind::kNull, 0, UINT64_MAX, 0, false, nullptr};
+    Mr *mr = make(pd, all, IBV_ACCESS_LOCAL_WRITE, IBV_MR_TYPE_NULL_MR);
     if (mr == nullptr)
         return nullptr;
-    mr->verbs.mr_type = IBV_MR_TYPE_NULL_MR;
-    mr->verbs.ibv_mr.length = SIZE_MAX;
     mr->verbs.ibv_mr.rkey = 0;  // It is for local use alone.
     return &mr->verbs.ibv_mr;
 }
@@ -177,15 +243,21 @@ int mr_reregister(verbs_mr *verbs, int flags, ibv_pd *pd, void *address, size_t 
             return error;
     if (mw_is_bound_to(process, ibmr.lkey))
         return EBUSY;
-    common::Locked locked(process.lock);
-    mr_withdraw(process, mr.index);
-    MrEntry &own = *process.regions.find(mr.index);
-    const uint64_t iova = !has_memory ? own.iova : (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : start;
+    const uint64_t iova = !has_memory ? before.iova : (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : start;
+    const Range range = find_own(process, start, size, iova, access);
     ibv_pd *const domain = (flags & IBV_REREG_MR_CHANGE_PD) != 0 ? pd : ibmr.pd;
-    describe(own, own.kind, *domain, start, size, iova, access);
     // Whoever has the old key has no business with what the region is now.
     const uint32_t key = mr.index << 8 | ((ibmr.lkey + 1) & 0xff);
-    mr_publish(process, mr.index, key);
+    mr_withdraw(process, mr.index);
+    process.wait_for_own_threads();
+    {
+        common::Locked locked(process.lock);
+        describe(*process.regions.find(mr.index), *domain, range, access);
+        mr_publish(process, mr.index, key);
+    }
+    if (mr.buffer != nullptr)
+        process.buffers.release(process, *mr.buffer);
+    mr.buffer = range.buffer;
     ibmr.lkey = ibmr.rkey = key;
     pd_unref(ibmr.pd);
     pd_ref(domain);
@@ -199,10 +271,15 @@ int mr_deregister(verbs_mr *verbs)
     if (mw_is_bound_to(process, mr->verbs.ibv_mr.lkey))
         return EBUSY;
     mr_withdraw(process, mr->index);
+    process.wait_for_own_threads();
     {
         common::Locked locked(process.lock);
         process.mr_indices.give(mr->index);
     }
+    if (mr->buffer != nullptr)
+        process.buffers.release(process, *mr->buffer);
+    if (mr->mapping != nullptr)
+        munmap(mr->mapping, mr->mapping_size);
     pd_unref(mr->verbs.ibv_mr.pd);
     std::free(mr);
     return 0;

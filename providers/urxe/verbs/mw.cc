@@ -37,7 +37,7 @@ bool is_bound(Process &process, uint32_t index)
 {
     const uint32_t key = process.regions.find(index)->key.load(std::memory_order_acquire);
     // A peer that invalidates it takes the key away where peers look.
-    return key != 0 && process.self.heap.entry(process.header().regions, index)->key.load() == key;
+    return key != 0 && process.entry(process.header().regions, index)->key.load() == key;
 }
 
 ibv_wc_status bind(Qp &qp, const Request &request)

@@ -112,7 +112,7 @@ int make_entry(Qp &qp, const ibv_qp_init_attr_ex &attr)
     Qp **place = process.qps.make(qp.index);
     int error = place == nullptr ? ENOMEM : process.make_entry(process.header().qps, qp.index);
     if (error == 0) {
-        qp.shared = process.self.heap.entry(process.header().qps, qp.index);
+        qp.shared = process.entry(process.header().qps, qp.index);
         if (qp.has_receives())
             error = qp.receives.init(process, qp.shared->receives, attr.cap.max_recv_wr,
                                      attr.cap.max_recv_sge, qp.pd_number, false);
@@ -512,6 +512,7 @@ int qp_destroy(ibv_qp *handle)
     }
     if (is_last) {
         process.wait_for_accesses();
+        process.wait_for_own_threads();
         for (uint32_t round = 0; qp->users.load(std::memory_order_acquire) != 0; ++round) {
             process.poll_link(false);  // which lets go of those that it found
             shared::wait_a_little(round);
@@ -549,6 +550,12 @@ int qp_destroy(ibv_qp *handle)
     free_send_queue(*qp);
     common::member_free(qp, static_cast<uint64_t>(Resource::kQp), qp->membership);
     return 0;
+}
+
+uint32_t qp_mtu(const Qp &qp)
+{
+    const size_t bytes = wire::mtu_bytes(qp.attr.path_mtu);
+    return static_cast<uint32_t>(bytes == 0 ? wire::kMaxMtu : bytes);
 }
 
 void qp_abandon(Qp &qp)

@@ -123,6 +123,7 @@ struct Qp {
     std::atomic<uint64_t> retry_at;  ///< in now_ns()
     uint64_t give_up_at;             ///< for want of a peer that is ready; 0: it was
     uint32_t rnr_tries;
+    std::atomic<uint32_t> is_busy;  ///< a request is being carried out: regions are in use
 
     /// Whether it has a receive queue of its own.
     bool has_receives() const { return srq == nullptr && recv_cq != nullptr; }
@@ -156,6 +157,9 @@ int qp_destroy(ibv_qp *qp);
 int qp_post_send(ibv_qp *qp, ibv_send_wr *list, ibv_send_wr **bad);
 int qp_post_recv(ibv_qp *qp, ibv_recv_wr *list, ibv_recv_wr **bad);
 void qp_ex_init(Qp &qp);
+
+/// The most bytes that a packet of the QP carries.
+uint32_t qp_mtu(const Qp &qp);
 
 /// Carries out what is posted, as far as that is possible now. Under send_lock.
 void qp_run(Qp &qp);

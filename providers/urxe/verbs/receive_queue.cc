@@ -22,16 +22,18 @@ int ReceiveQueue::init(Process &process, shared::ReceiveQueue &queue, uint32_t m
     pd_ = pd;
     queue_ = &queue;
     states_ = static_cast<State *>(std::calloc(slots_, sizeof(State)));
-    queue.receives = process.allocator.allocate(uint64_t{slots_} * stride_);
-    queue.order = in_any_order ? process.allocator.allocate(uint64_t{slots_} * sizeof(uint32_t)) : 0;
-    if (states_ == nullptr || queue.receives == 0 || (in_any_order && queue.order == 0)) {
+    kept_ = static_cast<char *>(std::calloc(slots_, stride_));
+    queue.receives = receives_at_ = process.allocator.allocate(uint64_t{slots_} * stride_);
+    queue.order = order_at_ =
+        in_any_order ? process.allocator.allocate(uint64_t{slots_} * sizeof(uint32_t)) : 0;
+    if (states_ == nullptr || kept_ == nullptr || receives_at_ == 0 || (in_any_order && order_at_ == 0)) {
         destroy(process);
         return ENOMEM;
     }
-    receives_ = static_cast<char *>(process.self.heap.at(queue.receives, uint64_t{slots_} * stride_));
+    receives_ = static_cast<char *>(process.self.heap.at(receives_at_, uint64_t{slots_} * stride_));
     if (in_any_order)
         order_ =
-            static_cast<uint32_t *>(process.self.heap.at(queue.order, uint64_t{slots_} * sizeof(uint32_t)));
+            static_cast<uint32_t *>(process.self.heap.at(order_at_, uint64_t{slots_} * sizeof(uint32_t)));
     queue.mask = mask_;
     queue.stride = stride_;
     queue.max_segments = max_sge;
@@ -45,20 +47,22 @@ void ReceiveQueue::destroy(Process &process)
 {
     if (queue_ == nullptr)
         return;
-    if (queue_->receives != 0)
-        process.allocator.free(queue_->receives, uint64_t{slots_} * stride_);
-    if (queue_->order != 0)
-        process.allocator.free(queue_->order, uint64_t{slots_} * sizeof(uint32_t));
+    if (receives_at_ != 0)
+        process.allocator.free(receives_at_, uint64_t{slots_} * stride_);
+    if (order_at_ != 0)
+        process.allocator.free(order_at_, uint64_t{slots_} * sizeof(uint32_t));
     queue_->receives = queue_->order = 0;
     std::free(states_);
+    std::free(kept_);
     states_ = nullptr;
+    kept_ = nullptr;
     queue_ = nullptr;
 }
 
 void ReceiveQueue::clear()
 {
     common::Locked locked(lock_);
-    common::Locked takers(queue_->lock);
+    const shared::SharedLocked takers(queue_->lock);
     for (uint32_t slot = 0; slot < slots_; ++slot)
         states_[slot] = {.wr_id = 0,
                          .is_outstanding = false,
@@ -87,20 +91,22 @@ int ReceiveQueue::post(ibv_recv_wr *list, ibv_recv_wr **bad)
             break;
         }
         State &state = states_[slot];
-        shared::Receive &receive = at(slot);
+        shared::Receive &kept = this->kept(slot);
         uint64_t length = 0;
         for (int i = 0; i < list->num_sge; ++i) {
             const ibv_sge &sge = list->sg_list[i];
-            receive.segments[i] = {.address = sge.addr, .length = sge.length, .lkey = sge.lkey};
+            kept.segments[i] = {.address = sge.addr, .length = sge.length, .lkey = sge.lkey};
             length += sge.length;
         }
         if (length > UINT32_MAX) [[unlikely]] {
             error = EINVAL;
             break;
         }
-        receive.num_segments = static_cast<uint32_t>(list->num_sge);
-        receive.length = static_cast<uint32_t>(length);
+        shared::Receive &receive = at(slot);
+        receive.num_segments = kept.num_segments = static_cast<uint32_t>(list->num_sge);
+        receive.length = kept.length = static_cast<uint32_t>(length);
         receive.taker.store(0, std::memory_order_relaxed);
+        std::copy_n(kept.segments, kept.num_segments, receive.segments);
         state.wr_id = list->wr_id;
         state.is_outstanding = true;
         state.is_delivered = false;
@@ -122,11 +128,12 @@ bool ReceiveQueue::complete(uint32_t slot, bool with_segments, Ended &ended)
     if (slot >= slots_ || !states_[slot].is_outstanding) [[unlikely]]
         return false;
     ended.wr_id = states_[slot].wr_id;
+    const shared::Receive &receive = kept(slot);
+    ended.length = receive.length;
     ended.num_segments = 0;
     if (with_segments) {
-        const shared::Receive &receive = at(slot);
-        ended.num_segments = std::min(receive.num_segments, max_sge_);
-        std::copy_n(receive.segments, ended.num_segments, ended.segments);
+        ended.num_segments = receive.num_segments;
+        std::copy_n(receive.segments, receive.num_segments, ended.segments);
     }
     end(slot);
     return true;
@@ -157,8 +164,10 @@ int ReceiveQueue::resize(Process &process, uint32_t max_wr)
     const uint64_t size = uint64_t{slots} * stride_, order_size = uint64_t{slots} * sizeof(uint32_t);
     const shared::Offset receives = process.allocator.allocate(size);
     const shared::Offset order = process.allocator.allocate(order_size);
-    if (states == nullptr || receives == 0 || order == 0) {
+    auto *kept = static_cast<char *>(std::calloc(slots, stride_));
+    if (states == nullptr || kept == nullptr || receives == 0 || order == 0) {
         std::free(states);
+        std::free(kept);
         if (receives != 0)
             process.allocator.free(receives, size);
         if (order != 0)
@@ -168,11 +177,16 @@ int ReceiveQueue::resize(Process &process, uint32_t max_wr)
     shared::Offset old_receives, old_order;
     const uint32_t old_slots = slots_;
     State *old_states;
+    char *old_kept;
     {
         common::Locked locked(lock_);
-        common::Locked takers(queue_->lock);
-        old_receives = std::exchange(queue_->receives, receives);
-        old_order = std::exchange(queue_->order, order);
+        const shared::SharedLocked takers(queue_->lock);
+        old_receives = std::exchange(receives_at_, receives);
+        old_order = std::exchange(order_at_, order);
+        queue_->receives = receives;
+        queue_->order = order;
+        old_kept = std::exchange(kept_, kept);
+        std::memcpy(kept_, old_kept, uint64_t{slots_} * stride_);
         auto *moved = static_cast<char *>(process.self.heap.at(receives, size));
         auto *numbers = static_cast<uint32_t *>(process.self.heap.at(order, order_size));
         std::memcpy(moved, receives_, uint64_t{slots_} * stride_);
@@ -193,6 +207,7 @@ int ReceiveQueue::resize(Process &process, uint32_t max_wr)
     process.allocator.free(old_receives, uint64_t{old_slots} * stride_);
     process.allocator.free(old_order, uint64_t{old_slots} * sizeof(uint32_t));
     std::free(old_states);
+    std::free(old_kept);
     return 0;
 }
 

@@ -29,6 +29,7 @@ public:
     /// What poll() gives of a receive that has ended.
     struct Ended {
         uint64_t wr_id;
+        uint32_t length;  ///< sum of the segments'
         uint32_t num_segments;
         shared::Segment segments[direct::kMaxSegments];
     };
@@ -48,7 +49,7 @@ public:
     void flush(Flushed flushed)
     {
         common::Locked locked(lock_);
-        common::Locked takers(queue_->lock);
+        const shared::SharedLocked takers(queue_->lock);
         queue_->taken.store(posted_, std::memory_order_relaxed);
         for (uint32_t number = posted_ - slots_; number != posted_; ++number) {
             const uint32_t slot = number & mask_;
@@ -94,7 +95,7 @@ private:
     void for_each_taken(uint32_t qp, uint32_t generation, Each each)
     {
         common::Locked locked(lock_);
-        common::Locked takers(queue_->lock);
+        const shared::SharedLocked takers(queue_->lock);
         for (uint32_t slot = 0; slot < slots_; ++slot)
             states_[slot].is_waiting = false;
         for (uint32_t number = queue_->taken.load(std::memory_order_relaxed), i = 0;
@@ -113,10 +114,18 @@ private:
     /// The slot is free again. Under lock_.
     void end(uint32_t slot);
 
+    /// What was posted to a slot, where no peer can write.
+    shared::Receive &kept(uint32_t slot) const
+    {
+        return *reinterpret_cast<shared::Receive *>(kept_ + uint64_t{slot} * stride_);
+    }
+
     shared::Lock lock_;
     shared::ReceiveQueue *queue_;
+    char *kept_;
     char *receives_;
     uint32_t *order_;
+    shared::Offset receives_at_, order_at_;  ///< in the heap
     State *states_;
     uint32_t slots_, mask_, stride_;
     uint32_t max_wr_, max_sge_, pd_;

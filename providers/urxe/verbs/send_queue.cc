@@ -131,10 +131,14 @@ Result carry_out(Qp &qp, const Request &request)
 {
     if (request.opcode == IBV_WR_BIND_MW || request.opcode == IBV_WR_LOCAL_INV)
         return {Outcome::kDone, mw_execute(qp, request), 0};
-    if (qp.verbs.qp.qp_type != IBV_QPT_UD)
-        return direct::execute(qp, request);
-    find_datagram_peer(qp, request);
-    return direct::execute_datagram(qp, request);
+    const bool is_datagram = qp.verbs.qp.qp_type == IBV_QPT_UD;
+    if (is_datagram)
+        find_datagram_peer(qp, request);
+    // Who takes a region of this process away sees this, or the request does not find it any more.
+    qp.is_busy.exchange(1, std::memory_order_seq_cst);
+    const Result result = is_datagram ? direct::execute_datagram(qp, request) : direct::execute(qp, request);
+    qp.is_busy.store(0, std::memory_order_release);
+    return result;
 }
 
 }  // namespace

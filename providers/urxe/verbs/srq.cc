@@ -35,7 +35,7 @@ ibv_srq *make(ibv_pd *pd, ibv_srq_init_attr *attr, Xrcd *xrcd, Cq *cq)
     Srq **place = process.srqs.make(srq.index);
     int error = place == nullptr ? ENOMEM : process.make_entry(process.header().srqs, srq.index);
     if (error == 0) {
-        srq.shared = process.self.heap.entry(process.header().srqs, srq.index);
+        srq.shared = process.entry(process.header().srqs, srq.index);
         error = srq.receives.init(process, srq.shared->receives, attr->attr.max_wr, attr->attr.max_sge,
                                   pd_number(pd), true);
     }
@@ -138,6 +138,7 @@ int srq_destroy(ibv_srq *ibsrq)
         srq->shared->generation.fetch_add(1);
     }
     process.wait_for_accesses();
+    process.wait_for_own_threads();
     to_context(ibsrq->context)->events.forget(srq->events);
     pthread_mutex_lock(&ibsrq->mutex);
     while (ibsrq->events_completed != srq->events.given)
