@@ -25,7 +25,7 @@ public:
     {
         std::atomic<T *> &chunk = chunks_[index >> ChunkBits];
         if (chunk.load(std::memory_order_relaxed) == nullptr)
-            chunk.store(static_cast<T *>(std::calloc(kEntries, sizeof(T))), std::memory_order_release);
+            chunk.store(static_cast<T *>(std::calloc(1, sizeof(T[kEntries]))), std::memory_order_release);
         return find(index);
     }
     /// Calls each(entry) for those that are not zero.

@@ -190,7 +190,7 @@ size_t Link::run_length(size_t first) const
     while (first + count < queued_ && count < kMaxSegments) {
         const Queued &next = queue[first + count];
         if (next.size > size || total + next.size > kMaxRun || queue[first + count - 1].size != size ||
-            std::memcmp(&next.route, &queue[first].route, sizeof next.route) != 0)
+            next.route != queue[first].route)
             break;
         total += next.size;
         ++count;
@@ -360,15 +360,14 @@ bool Link::describe(size_t socket, int buffer, Arrival &arrival, size_t &segment
             std::memcpy(route.flow.destination.data() + 12, data + offsetof(in_pktinfo, ipi_addr), 4);
         else if (control->cmsg_level == IPPROTO_IP && control->cmsg_type == IP_TOS)
             route.traffic_class = data[0];
-        else if (control->cmsg_level == IPPROTO_IP && control->cmsg_type == IP_TTL)
+        else if ((control->cmsg_level == IPPROTO_IP && control->cmsg_type == IP_TTL) ||
+                 (control->cmsg_level == IPPROTO_IPV6 && control->cmsg_type == IPV6_HOPLIMIT))
             route.hop_limit = static_cast<uint8_t>(number());
         else if (control->cmsg_level == IPPROTO_IPV6 && control->cmsg_type == IPV6_PKTINFO) {
             std::memcpy(route.flow.destination.data(), data + offsetof(in6_pktinfo, ipi6_addr), 16);
             std::memcpy(&route.interface, data + offsetof(in6_pktinfo, ipi6_ifindex), sizeof route.interface);
         } else if (control->cmsg_level == IPPROTO_IPV6 && control->cmsg_type == IPV6_TCLASS)
             route.traffic_class = static_cast<uint8_t>(number());
-        else if (control->cmsg_level == IPPROTO_IPV6 && control->cmsg_type == IPV6_HOPLIMIT)
-            route.hop_limit = static_cast<uint8_t>(number());
         else if (control->cmsg_level == IPPROTO_UDP && control->cmsg_type == UDP_GRO)
             segment_size = static_cast<size_t>(number());
     }

@@ -23,6 +23,8 @@ struct Route {
     uint32_t interface;  ///< index, for link-local addresses; 0: the kernel's choice
     uint8_t traffic_class;
     uint8_t hop_limit;
+
+    bool operator==(const Route &) const = default;
 };
 
 /// The process's sockets for UDP port 4791, one for IPv4 and one for IPv6, and one by which processes of this network

@@ -99,7 +99,9 @@ void Heap::close()
 void Heap::become_private()
 {
     const uint64_t mapped = mapped_.load(std::memory_order_relaxed);
-    mmap(base_, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file_, 0);
+    // Without memory for that the child goes on with its parent's, as with a file that both have open.
+    if (mmap(base_, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file_, 0) == MAP_FAILED)
+        return;
     for (AccessSlot &slot : header().access)
         slot.thread.store(0, std::memory_order_relaxed);
 }

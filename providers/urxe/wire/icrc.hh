@@ -21,6 +21,8 @@ struct Flow {
     Address destination;
     uint16_t source_port;
     uint16_t destination_port;
+
+    bool operator==(const Flow &) const = default;
 };
 
 /// The ICRC of a packet that is given in pieces: the one that begins with the BTH first, and payload and pad
