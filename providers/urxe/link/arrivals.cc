@@ -63,17 +63,29 @@ void let_go(Touched &touched)
     touched.count = 0;
 }
 
-void take(Process &process, const link::Link::Arrival &arrival, Touched &touched, bool is_helper)
+constexpr uint32_t slot_of(uint32_t qp_num)
 {
-    wire::Packet packet{};
-    const wire::Reason reason = wire::parse(arrival.bytes, packet);
-    if (reason == wire::Reason::kShort)
-        return;
-    const uint32_t slot = packet.bth.dest_qpn >> shared::kQpIndexBits;
-    if (slot != process.self.slot) {
-        process.link.pass_on(arrival, slot);
-        return;
+    return qp_num >> shared::kQpIndexBits;
+}
+
+/// Packets at the beginning of a run that are for the process with that slot, of which the first is one.
+size_t count_for(const link::Link::Arrival &arrival, uint32_t slot)
+{
+    size_t count = 1;
+    for (std::span<const uint8_t> rest = arrival.run.subspan(arrival.bytes.size());
+         rest.size() >= wire::kBthSize;
+         rest = rest.subspan(std::min(rest.size(), arrival.segment_size)), ++count) {
+        wire::Bth bth;
+        wire::decode(rest.data(), bth);
+        if (slot_of(bth.dest_qpn) != slot)
+            break;
     }
+    return count;
+}
+
+void take(Process &process, const link::Link::Arrival &arrival, const wire::Packet &packet,
+          wire::Reason reason, Touched &touched, bool is_helper)
+{
     if (!wire::icrc_check(arrival.route.flow, arrival.bytes).has_value())
         return;
     Qp **found = process.qps.find(direct::qp_index_of(packet.bth.dest_qpn));
@@ -95,6 +107,22 @@ void take(Process &process, const link::Link::Arrival &arrival, Touched &touched
         }
     }
     qp.send_lock.unlock();
+}
+
+/// Takes the first of a run, or passes as many on as are for another process. Gives how many that were.
+size_t take_or_pass_on(Process &process, const link::Link::Arrival &arrival, Touched &touched, bool is_helper)
+{
+    wire::Packet packet{};
+    const wire::Reason reason = wire::parse(arrival.bytes, packet);
+    if (reason == wire::Reason::kShort)
+        return 1;
+    if (const uint32_t slot = slot_of(packet.bth.dest_qpn); slot != process.self.slot) {
+        const size_t count = count_for(arrival, slot);
+        process.link.pass_on(arrival, count, slot);
+        return count;
+    }
+    take(process, arrival, packet, reason, touched, is_helper);
+    return 1;
 }
 
 }  // namespace
@@ -128,7 +156,7 @@ size_t Process::poll_link(bool is_helper, bool from_all)
         const Access access(self);
         if (access)
             count = link.receive(is_helper || from_all, [&](const link::Link::Arrival &arrival) {
-                take(*this, arrival, touched_, is_helper);
+                return take_or_pass_on(*this, arrival, touched_, is_helper);
             });
     }
     // A program that polls answers a message with one of its own as a rule: the acknowledgement waits for that, or for the

@@ -97,6 +97,7 @@ Endpoint::Endpoint(Qp &qp, const Route &route)
       qp_(qp),
       route_(route),
       requests_(nullptr),
+      first_(qp.next),
       given_(0),
       has_more_(false),
       receive_(),
@@ -180,10 +181,10 @@ void Endpoint::progress_requests()
     if (!requester_.has_value())
         return;
     const uint32_t posted = qp_.posted.load(std::memory_order_relaxed);
-    if (posted != given_ && qp_.state.load(std::memory_order_relaxed) == IBV_QPS_RTS) {
-        const uint32_t count = posted - given_;
-        for (; given_ != posted; ++given_)
-            requests_[given_ & qp_.request_mask] = convert(qp_.request(given_));
+    if (posted - first_ != given_ && qp_.state.load(std::memory_order_relaxed) == IBV_QPS_RTS) {
+        const uint32_t count = posted - first_ - given_;
+        for (; given_ != posted - first_; ++given_)
+            requests_[given_ & qp_.request_mask] = convert(qp_.request(first_ + given_));
         requester_->post(count);
     }
     requester_->progress(now_ns());
@@ -223,7 +224,7 @@ void Endpoint::run_requests()
 
 ibv_wc_status Endpoint::gather(uint32_t index, uint32_t offset, std::span<uint8_t> out)
 {
-    const Request &request = qp_.request(index);
+    const Request &request = qp_.request(first_ + index);
     if (request.opcode == IBV_WR_ATOMIC_WRITE) {
         std::memcpy(out.data(), reinterpret_cast<const uint8_t *>(&request.atomic_write) + offset,
                     out.size());
@@ -241,7 +242,7 @@ ibv_wc_status Endpoint::gather(uint32_t index, uint32_t offset, std::span<uint8_
 
 ibv_wc_status Endpoint::scatter(uint32_t index, uint32_t offset, std::span<const uint8_t> bytes)
 {
-    const Request &request = qp_.request(index);
+    const Request &request = qp_.request(first_ + index);
     direct::Pieces whole, part;
     whole.clear();
     if (!direct::find_pieces(qp_.process->self, {request.segments(), request.num_segments}, qp_.pd_number,
@@ -260,7 +261,7 @@ ibv_wc_status Endpoint::scatter(uint32_t index, uint32_t offset, std::span<const
 
 ibv_wc_status Endpoint::execute(uint32_t index)
 {
-    return mw_execute(qp_, qp_.request(index));
+    return mw_execute(qp_, qp_.request(first_ + index));
 }
 
 void Endpoint::complete(uint32_t, ibv_wc_status status, uint32_t byte_count)

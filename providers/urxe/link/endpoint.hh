@@ -76,6 +76,7 @@ private:
     Qp &qp_;
     Route route_;  ///< of a connected QP
     transport::Request *requests_;
+    uint32_t first_;  ///< number, in the send queue, of the requester's first request
     uint32_t given_;  ///< requests that the requester knows of
     std::optional<transport::Requester> requester_;
     std::optional<transport::Responder> responder_;

@@ -35,6 +35,19 @@ bool set(int file, int level, int name, int value)
     return setsockopt(file, level, name, &value, sizeof value) == 0;
 }
 
+/// Whether the kernel says that a message comes from this user or the superuser.
+bool is_from_user(const msghdr &received)
+{
+    auto *header = const_cast<msghdr *>(&received);
+    for (cmsghdr *control = CMSG_FIRSTHDR(header); control != nullptr; control = CMSG_NXTHDR(header, control))
+        if (control->cmsg_level == SOL_SOCKET && control->cmsg_type == SCM_CREDENTIALS) {
+            ucred sender;
+            std::memcpy(&sender, CMSG_DATA(control), sizeof sender);
+            return sender.uid == 0 || sender.uid == geteuid();
+        }
+    return false;
+}
+
 /// The name by which a process gets packets from others of its network namespace.
 socklen_t local_name(uint32_t slot, sockaddr_un &address)
 {
@@ -46,6 +59,12 @@ socklen_t local_name(uint32_t slot, sockaddr_un &address)
 
 }  // namespace
 
+/// What is in front of packets that a process of the network namespace passes to another.
+struct Passed {
+    Route route;
+    uint32_t segment_size;
+};
+
 /// Where packets are put together and taken apart.
 struct Link::Memory {
     uint8_t out[kBatch * wire::kMaxPacketSize];
@@ -54,7 +73,7 @@ struct Link::Memory {
     size_t filled_for, filled;
     mmsghdr headers[kBuffers];
     iovec pieces[kBuffers][2];
-    Route routes[kBuffers];  ///< of packets that were passed on
+    Passed passed[kBuffers];
     sockaddr_storage names[kBuffers];
     alignas(cmsghdr) char control[kBuffers][256];
 };
@@ -116,6 +135,11 @@ int Link::open_local(uint32_t slot)
         return -1;
     }
     set(file, SOL_SOCKET, SO_RCVBUF, 8 << 20);
+    set(file, SOL_SOCKET, SO_SNDBUF, 8 << 20);
+    if (!set(file, SOL_SOCKET, SO_PASSCRED, 1)) {
+        ::close(file);
+        return -1;
+    }
     return file;
 }
 
@@ -222,6 +246,11 @@ void Link::flush()
                             static_cast<uint16_t>(i));
             size += packet.size;
         }
+        if (route.slot != 0) {
+            pass(route, {memory_->out + head.offset, size}, head.size, route.slot);
+            first += count;
+            continue;
+        }
         Out out{};
         out.piece = {memory_->out + head.offset, size};
         msghdr message{};
@@ -298,8 +327,10 @@ int Link::fill(size_t socket)
         iovec *pieces = memory.pieces[i];
         if (socket == kLocal) {
             header = {};
-            pieces[0] = {&memory.routes[i], sizeof(Route)};
+            pieces[0] = {&memory.passed[i], sizeof(Passed)};
             pieces[1] = {memory.in[i], kBufferSize};
+            header.msg_control = memory.control[i];
+            header.msg_controllen = sizeof memory.control[i];
         } else {
             pieces[0] = {memory.in[i], kBufferSize};
             header.msg_name = &memory.names[i];
@@ -318,21 +349,22 @@ int Link::fill(size_t socket)
     return std::max(count, 0);
 }
 
-bool Link::describe(size_t socket, int buffer, Arrival &arrival, size_t &segment_size) const
+bool Link::describe(size_t socket, int buffer, Arrival &arrival) const
 {
     const mmsghdr &received = memory_->headers[buffer];
     size_t length = received.msg_len;
     if (socket == kLocal) {
-        if (length < sizeof(Route))
+        // Only the user's own processes, and the superuser's, say where a packet came from.
+        if (length < sizeof(Passed) || !is_from_user(received.msg_hdr))
             return false;
-        length -= sizeof(Route);
-        arrival.route = memory_->routes[buffer];
-        segment_size = kBufferSize;
-        arrival.bytes = {memory_->in[buffer], length};
-        return length != 0;
+        length -= sizeof(Passed);
+        arrival.route = memory_->passed[buffer].route;
+        arrival.segment_size = memory_->passed[buffer].segment_size;
+        arrival.run = {memory_->in[buffer], length};
+        return length != 0 && arrival.segment_size != 0;
     }
-    arrival.bytes = {memory_->in[buffer], length};
-    segment_size = kBufferSize;
+    arrival.run = {memory_->in[buffer], length};
+    size_t segment_size = kBufferSize;
     Route &route = arrival.route;
     route = {};
     route.flow.destination_port = wire::kRoceUdpPort;
@@ -371,18 +403,19 @@ bool Link::describe(size_t socket, int buffer, Arrival &arrival, size_t &segment
         else if (control->cmsg_level == IPPROTO_UDP && control->cmsg_type == UDP_GRO)
             segment_size = static_cast<size_t>(number());
     }
+    arrival.segment_size = segment_size;
     return length != 0 && segment_size != 0;
 }
 
-void Link::pass_on(const Arrival &arrival, uint32_t slot)
+void Link::pass(const Route &route, std::span<const uint8_t> run, size_t segment_size, uint32_t slot)
 {
     if (sockets_[kLocal] < 0)
         return;
     sockaddr_un address;
     const socklen_t length = local_name(slot, address);
-    Route route = arrival.route;
-    iovec pieces[2] = {{&route, sizeof route},
-                       {const_cast<uint8_t *>(arrival.bytes.data()), arrival.bytes.size()}};
+    Passed passed = {.route = route, .segment_size = static_cast<uint32_t>(segment_size)};
+    passed.route.slot = 0;
+    iovec pieces[2] = {{&passed, sizeof passed}, {const_cast<uint8_t *>(run.data()), run.size()}};
     msghdr message{};
     message.msg_name = &address;
     message.msg_namelen = length;
@@ -392,6 +425,12 @@ void Link::pass_on(const Arrival &arrival, uint32_t slot)
     // A process that is not there, or whose queue is full, loses it, as the network may.
     [[maybe_unused]] const ssize_t sent = sendmsg(sockets_[kLocal], &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     errno = error;
+}
+
+void Link::pass_on(const Arrival &arrival, size_t count, uint32_t slot)
+{
+    pass(arrival.route, arrival.run.first(std::min(arrival.run.size(), count * arrival.segment_size)),
+         arrival.segment_size, slot);
 }
 
 }  // namespace urxe::link

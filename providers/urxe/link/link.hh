@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +22,8 @@ namespace urxe::link {
 struct Route {
     wire::Flow flow;
     uint32_t interface;  ///< index, for link-local addresses; 0: the kernel's choice
+    uint32_t
+        slot;  ///< of a process of this network namespace, which gets the packet past the network; 0: none
     uint8_t traffic_class;
     uint8_t hop_limit;
 
@@ -50,12 +53,15 @@ public:
     void send(const Route &route, size_t size);
     void end();
 
-    /// A packet that has arrived.
+    /// A packet that has arrived; with it, those behind it that the kernel joined to it, each of `segment_size` but the last.
     struct Arrival {
         Route route;
         std::span<const uint8_t> bytes;
+        std::span<const uint8_t> run;
+        size_t segment_size;
     };
-    /// Calls taken(arrival) for each packet that is there, up to some, and returns how many there were. One thread at a
+    /// Calls taken(arrival) for packets that are there, up to some, which says how many of the run it took, at least one; and
+    /// returns how often. One thread at a
     /// time: others find nothing. Unless `all`, some sockets are only looked at in each of many calls.
     template <class Taken>
     size_t receive(bool all, Taken taken)
@@ -73,7 +79,7 @@ public:
             for (int n = 0; n < filled; ++n)
                 for_each_packet(i, n, [&](const Arrival &arrival) {
                     ++count;
-                    taken(arrival);
+                    return taken(arrival);
                 });
             if (filled > 0)
                 busy_ = i;
@@ -82,8 +88,8 @@ public:
         return count;
     }
 
-    /// Passes a packet on to the process that has the slot.
-    void pass_on(const Arrival &arrival, uint32_t slot);
+    /// Passes `count` packets, from this one on, on to the process that has the slot.
+    void pass_on(const Arrival &arrival, size_t count, uint32_t slot);
 
 private:
     static constexpr size_t kBatch = 64;    ///< packets that are sent at once
@@ -103,7 +109,8 @@ private:
     int fill(size_t socket);
     template <class Taken>
     void for_each_packet(size_t socket, int buffer, Taken taken);
-    bool describe(size_t socket, int buffer, Arrival &arrival, size_t &segment_size) const;
+    bool describe(size_t socket, int buffer, Arrival &arrival) const;
+    void pass(const Route &route, std::span<const uint8_t> run, size_t segment_size, uint32_t slot);
 
     int sockets_[kSockets];
     std::atomic<bool> is_open_;
@@ -120,14 +127,12 @@ template <class Taken>
 void Link::for_each_packet(size_t socket, int buffer, Taken taken)
 {
     Arrival arrival;
-    size_t segment_size;
-    if (!describe(socket, buffer, arrival, segment_size))
+    if (!describe(socket, buffer, arrival))
         return;
-    std::span<const uint8_t> rest = arrival.bytes;
-    while (!rest.empty()) {
-        arrival.bytes = rest.first(rest.size() < segment_size ? rest.size() : segment_size);
-        rest = rest.subspan(arrival.bytes.size());
-        taken(arrival);
+    while (!arrival.run.empty()) {
+        arrival.bytes = arrival.run.first(std::min(arrival.run.size(), arrival.segment_size));
+        const size_t count = taken(arrival);
+        arrival.run = arrival.run.subspan(std::min(arrival.run.size(), count * arrival.segment_size));
     }
 }
 

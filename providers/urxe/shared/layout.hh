@@ -151,6 +151,7 @@ enum Attention : uint32_t {
     kAttentionRequestError = 4,  ///< because of an invalid request (IBV_EVENT_QP_REQ_ERR)
     kAttentionFatal = 8,         ///< because its completion queue is full (IBV_EVENT_QP_FATAL)
     kAttentionEstablished = 16,  ///< the first request arrived in RTR (IBV_EVENT_COMM_EST)
+    kAttentionPackets = 64,      ///< the peer cannot reach this process's memory: packets go both ways
     kAttentionLimit = 32,        ///< of an SRQ: fewer receives than the limit are left
 };
 

@@ -2,6 +2,8 @@
 // Finding the way to a QP.
 #include "verbs/path.hh"
 
+#include <sys/prctl.h>
+
 #include <cstring>
 
 #include "interface.hh"
@@ -11,6 +13,12 @@ namespace urxe {
 namespace {
 
 constexpr uint32_t kIndexMask = (1U << shared::kQpIndexBits) - 1;
+
+/// Whether other processes of the user may look into this one.
+bool is_open_to_others()
+{
+    return prctl(PR_GET_DUMPABLE) == 1;
+}
 
 Peer *find(Qp &qp, const ibv_gid &gid, uint32_t qp_num)
 {
@@ -30,15 +38,26 @@ void find_connected_peer(Qp &qp)
 {
     forget_peer(qp);
     const uint32_t qp_num = qp.attr.dest_qp_num;
-    Peer *peer = find(qp, qp.attr.ah_attr.grh.dgid, qp_num);
+    qp.packet_slot = qp.uses_packets ? qp_num >> shared::kQpIndexBits : 0;
+    if (qp.uses_packets || !is_local_gid(qp.attr.ah_attr.grh.dgid))
+        return;
+    Peer *peer = qp.process->find_peer(qp_num >> shared::kQpIndexBits);
     if (peer == nullptr)
         return;
-    qp.remote = peer->heap.entry(peer->heap.header().qps, qp_num & kIndexMask);
-    if (qp.remote == nullptr) {
-        qp.process->release_peer(peer);
+    shared::QpEntry *remote = peer->heap.entry(peer->heap.header().qps, qp_num & kIndexMask);
+    const bool is_reached = !peer->refuses_copies.load() && is_open_to_others();
+    if (remote != nullptr && is_reached) {
+        qp.peer = peer;
+        qp.remote = remote;
         return;
     }
-    qp.peer = peer;
+    qp.packet_slot = peer->slot;
+    // The other side may be able to reach this one, but both must go the same way.
+    if (remote != nullptr && remote->qp_num.load() == qp_num) {
+        remote->attention.fetch_or(shared::kAttentionPackets);
+        qp.process->call_attention(*peer, qp_num & kIndexMask);
+    }
+    qp.process->release_peer(peer);
 }
 
 void find_datagram_peer(Qp &qp, const Request &request)

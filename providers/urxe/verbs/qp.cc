@@ -206,6 +206,7 @@ void clear(Qp &qp)
         qp.shared->generation.store(qp.generation);
     }
     forget_peer(qp);
+    qp.uses_packets = false;
     link::Endpoint::destroy(std::exchange(qp.endpoint, nullptr));
     if (qp.has_receives())
         qp.receives.clear();
@@ -327,6 +328,7 @@ int open_endpoint(Qp &qp)
     if (IN6_IS_ADDR_LINKLOCAL(reinterpret_cast<const in6_addr *>(grh.dgid.raw)) ||
         qp.verbs.qp.qp_type == IBV_QPT_UD)
         route.interface = if_nametoindex(device_of(*qp.verbs.qp.context).interface);
+    route.slot = qp.packet_slot;
     route.traffic_class = grh.traffic_class;
     route.hop_limit = grh.hop_limit;
     qp.endpoint = link::Endpoint::create(qp, route);
@@ -637,6 +639,26 @@ void qp_to_error(Qp &qp, uint32_t events)
         raise(qp, IBV_EVENT_QP_LAST_WQE_REACHED);
 }
 
+/// The peer cannot reach this process's memory, so packets go both ways from now on. What was carried out so far is
+/// complete on both sides, so that the first packet is the first that each expects.
+void use_packets(Qp &qp)
+{
+    common::Locked locked(qp.state_lock);
+    qp.uses_packets = true;
+    const ibv_qp_state state = qp.state.load();
+    if (qp.peer == nullptr || qp.endpoint != nullptr ||
+        (state != IBV_QPS_RTR && state != IBV_QPS_RTS && state != IBV_QPS_SQD))
+        return;
+    common::Locked sends(qp.send_lock);
+    qp.process->remove_waiting(qp);
+    qp.packet_slot = qp.peer->slot;
+    forget_peer(qp);
+    if (open_endpoint(qp) != 0 || state == IBV_QPS_RTR)
+        return;
+    qp.endpoint->start_requester();
+    qp_run(qp);
+}
+
 void qp_attend(Qp &qp)
 {
     const uint32_t why = qp.shared->attention.exchange(0, std::memory_order_acq_rel);
@@ -651,6 +673,8 @@ void qp_attend(Qp &qp)
         check(qp.recv_cq);
         for_each_xrc_srq(qp, [&](Srq &srq) { check(&to_cq(srq.verbs.cq)); });
     }
+    if ((why & shared::kAttentionPackets) != 0)
+        use_packets(qp);
     if ((why & shared::kAttentionError) != 0)
         qp_to_error(qp, why);
 }

@@ -114,6 +114,9 @@ struct Qp {
     std::atomic<uint32_t>
         users;  ///< threads that have found it by its number and are not under an Access any more
 
+    uint32_t packet_slot;  ///< of the process of this user to which packets go past the network; 0: over it
+    bool uses_packets;     ///< the peer asked for them; under state_lock
+
     /// What the QP is on the wire: of a connected one that is not on this host, and of each datagram QP.
     link::Endpoint *endpoint;
 
