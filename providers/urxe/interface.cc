@@ -14,6 +14,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "wire/icrc.hh"
+
 namespace urxe {
 namespace {
 
@@ -69,9 +71,9 @@ bool gid_of(const sockaddr &address, ibv_gid &gid)
     }
     if (address.sa_family != AF_INET)
         return false;
-    constexpr uint8_t kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};  // RFC 4291, 2.5.5.2
-    std::memcpy(gid.raw, kMapped, sizeof kMapped);
-    std::memcpy(gid.raw + sizeof kMapped, &reinterpret_cast<const sockaddr_in &>(address).sin_addr, 4);
+    std::memcpy(gid.raw, wire::kMappedPrefix.data(), sizeof wire::kMappedPrefix);
+    std::memcpy(gid.raw + sizeof wire::kMappedPrefix,
+                &reinterpret_cast<const sockaddr_in &>(address).sin_addr, 4);
     return true;
 }
 

@@ -73,7 +73,7 @@ void deliver(const Datagram &datagram, Peer &peer, shared::QpEntry &entry)
 
 shared::QpEntry *qp_of(Peer &peer, uint32_t qp_num)
 {
-    shared::QpEntry *entry = peer.heap.entry(peer.heap.header().qps, qp_index_of(qp_num));
+    shared::QpEntry *entry = peer.heap.entry(peer.heap.header().qps, shared::index_of_qp(qp_num));
     return entry != nullptr && entry->qp_num.load(std::memory_order_acquire) == qp_num ? entry : nullptr;
 }
 

@@ -241,9 +241,7 @@ Result execute(Qp &qp, const Request &request)
                            request.srq_num};
     if (!is_connected(qp, target.qp))
         return {Outcome::kNotReady, IBV_WC_SUCCESS, 0};
-    if (target.qp.is_established.load(std::memory_order_relaxed) == 0 &&
-        target.qp.is_established.exchange(1) == 0 && target.qp.state.load() == IBV_QPS_RTR)
-        target.call(shared::kAttentionEstablished);
+    target.establish();
     if (target.qp.type == IBV_QPT_XRC_RECV && !target.has_xrc_srq())
         return refuse(target, shared::kAttentionRequestError, IBV_WC_REM_INV_REQ_ERR);
     switch (request.opcode) {

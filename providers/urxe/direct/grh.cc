@@ -5,7 +5,10 @@
 #include <arpa/inet.h>
 #include <netinet/ip.h>
 
+#include <bit>
 #include <cstring>
+
+#include "wire/icrc.hh"
 
 namespace urxe::direct {
 namespace {
@@ -16,8 +19,7 @@ constexpr size_t kIcrc = 4;
 
 bool is_ipv4(const ibv_gid &gid)
 {
-    constexpr uint8_t kPrefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-    return std::memcmp(gid.raw, kPrefix, sizeof kPrefix) == 0;
+    return wire::is_ipv4(std::bit_cast<wire::Address>(gid));
 }
 
 uint16_t checksum(const iphdr &header)

@@ -280,10 +280,10 @@ Copied gather(Peer &peer, uint8_t *to, std::span<const Piece> from, uint64_t len
     return copy(peer, {&target, 1}, from, length);
 }
 
-void scatter(Process &process, std::span<const Piece> to, const uint8_t *from, uint64_t length)
+Copied scatter(Peer &peer, std::span<const Piece> to, const uint8_t *from, uint64_t length)
 {
     const Piece source = {reinterpret_cast<uintptr_t>(from), length, Way::kPointer};
-    copy(process.self, to, {&source, 1}, length);
+    return copy(peer, to, {&source, 1}, length);
 }
 
 Copied atomic(Peer &peer, const Piece &piece, ibv_wr_opcode opcode, uint64_t compare_add, uint64_t swap,

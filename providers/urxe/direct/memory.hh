@@ -78,8 +78,8 @@ Copied copy(Peer &peer, std::span<const Piece> to, std::span<const Piece> from, 
 /// The `length` bytes of a list from `offset` on, which it has.
 void part_of(const Pieces &whole, uint64_t offset, uint64_t length, Pieces &part);
 
-/// Copies into a receive that is the process's own, from a buffer. Memory that is not there is left out.
-void scatter(Process &process, std::span<const Piece> to, const uint8_t *from, uint64_t length);
+/// Copies from a buffer to memory.
+Copied scatter(Peer &peer, std::span<const Piece> to, const uint8_t *from, uint64_t length);
 
 /// Copies from memory to a buffer.
 Copied gather(Peer &peer, uint8_t *to, std::span<const Piece> from, uint64_t length);

@@ -20,6 +20,13 @@ void Target::call(uint32_t attention) const
     process.call_attention(peer, index());
 }
 
+void Target::establish() const
+{
+    if (qp.is_established.load(std::memory_order_relaxed) == 0 && qp.is_established.exchange(1) == 0 &&
+        qp.state.load() == IBV_QPS_RTR)
+        call(shared::kAttentionEstablished);
+}
+
 void Target::fail(uint32_t attention) const
 {
     if (!is_reliable)

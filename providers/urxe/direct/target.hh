@@ -14,11 +14,6 @@
 
 namespace urxe::direct {
 
-constexpr uint32_t qp_index_of(uint32_t qp_num)
-{
-    return qp_num & ((1U << shared::kQpIndexBits) - 1);
-}
-
 /// Whether a QP in that state takes requests.
 constexpr bool is_receiving(uint32_t state)
 {
@@ -38,9 +33,11 @@ struct Target {
     /// Of an XRC QP: whether the SRQ is of its domain (IBTA A14).
     bool has_xrc_srq() const;
 
-    uint32_t index() const { return qp_index_of(qp.qp_num.load(std::memory_order_relaxed)); }
+    uint32_t index() const { return shared::index_of_qp(qp.qp_num.load(std::memory_order_relaxed)); }
     /// Has the owner look at the QP; bits of shared::Attention.
     void call(uint32_t attention) const;
+    /// A request has arrived: tells the owner of the first in RTR.
+    void establish() const;
     /// A request that was refused for good puts a reliable responder in the error state (IBTA 9.9.3).
     void fail(uint32_t attention) const;
 };

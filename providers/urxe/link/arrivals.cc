@@ -63,11 +63,6 @@ void let_go(Touched &touched)
     touched.count = 0;
 }
 
-constexpr uint32_t slot_of(uint32_t qp_num)
-{
-    return qp_num >> shared::kQpIndexBits;
-}
-
 /// Packets at the beginning of a run that are for the process with that slot, of which the first is one.
 size_t count_for(const link::Link::Arrival &arrival, uint32_t slot)
 {
@@ -77,7 +72,7 @@ size_t count_for(const link::Link::Arrival &arrival, uint32_t slot)
          rest = rest.subspan(std::min(rest.size(), arrival.segment_size)), ++count) {
         wire::Bth bth;
         wire::decode(rest.data(), bth);
-        if (slot_of(bth.dest_qpn) != slot)
+        if (shared::slot_of_qp(bth.dest_qpn) != slot)
             break;
     }
     return count;
@@ -88,7 +83,7 @@ void take(Process &process, const link::Link::Arrival &arrival, const wire::Pack
 {
     if (!wire::icrc_check(arrival.route.flow, arrival.bytes).has_value())
         return;
-    Qp **found = process.qps.find(direct::qp_index_of(packet.bth.dest_qpn));
+    Qp **found = process.qps.find(shared::index_of_qp(packet.bth.dest_qpn));
     if (found == nullptr || *found == nullptr)
         return;
     Qp &qp = **found;
@@ -116,7 +111,7 @@ size_t take_or_pass_on(Process &process, const link::Link::Arrival &arrival, Tou
     const wire::Reason reason = wire::parse(arrival.bytes, packet);
     if (reason == wire::Reason::kShort)
         return 1;
-    if (const uint32_t slot = slot_of(packet.bth.dest_qpn); slot != process.self.slot) {
+    if (const uint32_t slot = shared::slot_of_qp(packet.bth.dest_qpn); slot != process.self.slot) {
         const size_t count = count_for(arrival, slot);
         process.link.pass_on(arrival, count, slot);
         return count;

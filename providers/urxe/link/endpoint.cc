@@ -2,6 +2,7 @@
 // A queue pair as the wire sees it: making it, and its requests.
 #include "link/endpoint.hh"
 
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -101,8 +102,6 @@ Endpoint::Endpoint(Qp &qp, const Route &route)
       given_(0),
       has_more_(false),
       receive_(),
-      receive_pieces_(),
-      receive_is_permitted_(false),
       arrival_(nullptr),
       datagram_psn_(0)
 {
@@ -251,9 +250,7 @@ ibv_wc_status Endpoint::scatter(uint32_t index, uint32_t offset, std::span<const
     if (whole.length < offset + bytes.size())
         return IBV_WC_LOC_LEN_ERR;
     direct::part_of(whole, offset, bytes.size(), part);
-    const direct::Piece from = {reinterpret_cast<uintptr_t>(bytes.data()), bytes.size(),
-                                direct::Way::kPointer};
-    return direct::copy(qp_.process->self, {part.piece, part.count}, {&from, 1}, bytes.size()) ==
+    return direct::scatter(qp_.process->self, {part.piece, part.count}, bytes.data(), bytes.size()) ==
                    direct::Copied::kAll
                ? IBV_WC_SUCCESS
                : IBV_WC_LOC_PROT_ERR;
@@ -278,8 +275,8 @@ ibv_wc_status Endpoint::send_datagram(const Request &request)
     if (!direct::find_payload(qp_, request, payload))
         return IBV_WC_LOC_PROT_ERR;
     Route route{};
-    std::memcpy(route.flow.source.data(), datagram.source.raw, 16);
-    std::memcpy(route.flow.destination.data(), datagram.destination.raw, 16);
+    route.flow.source = std::bit_cast<wire::Address>(datagram.source);
+    route.flow.destination = std::bit_cast<wire::Address>(datagram.destination);
     route.flow.source_port = route.flow.destination_port = wire::kRoceUdpPort;
     route.interface = route_.interface;
     route.traffic_class = datagram.traffic_class;

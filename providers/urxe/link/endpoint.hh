@@ -70,6 +70,7 @@ private:
     Link &link() { return qp_.process->link; }
     direct::Target target();
     bool find_remote(uint32_t rkey, uint64_t address, uint64_t length, int access, direct::Piece &piece);
+    ibv_wc_status write_receive(uint64_t offset, std::span<const uint8_t> bytes);
     void progress_requests();
     void schedule();
 
@@ -83,8 +84,6 @@ private:
     bool has_more_;  ///< the responder has more to send
 
     direct::TakenReceive receive_;
-    direct::Pieces receive_pieces_;
-    bool receive_is_permitted_;
     const Link::Arrival *arrival_;  ///< the packet at hand
     uint32_t datagram_psn_;
 };

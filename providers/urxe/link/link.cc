@@ -23,13 +23,6 @@ constexpr size_t kMaxRun = 64000;
 /// Segments in one call: the kernel takes no more.
 constexpr size_t kMaxSegments = 64;
 
-constexpr uint8_t kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-
-bool is_ipv4(const wire::Address &address)
-{
-    return std::memcmp(address.data(), kMapped, sizeof kMapped) == 0;
-}
-
 bool set(int file, int level, int name, int value)
 {
     return setsockopt(file, level, name, &value, sizeof value) == 0;
@@ -271,7 +264,7 @@ void Link::flush()
         };
         const int traffic_class = route.traffic_class, hop_limit = route.hop_limit;
         size_t socket = kIpv4;
-        if (is_ipv4(route.flow.destination)) {
+        if (wire::is_ipv4(route.flow.destination)) {
             out.name.v4.sin_family = AF_INET;
             out.name.v4.sin_port = htons(wire::kRoceUdpPort);
             std::memcpy(&out.name.v4.sin_addr, route.flow.destination.data() + 12, 4);
@@ -371,8 +364,8 @@ bool Link::describe(size_t socket, int buffer, Arrival &arrival) const
     auto *header = const_cast<msghdr *>(&received.msg_hdr);
     if (socket == kIpv4) {
         const auto &name = reinterpret_cast<const sockaddr_in &>(memory_->names[buffer]);
-        std::memcpy(route.flow.source.data(), kMapped, sizeof kMapped);
-        std::memcpy(route.flow.destination.data(), kMapped, sizeof kMapped);
+        std::copy(wire::kMappedPrefix.begin(), wire::kMappedPrefix.end(), route.flow.source.begin());
+        std::copy(wire::kMappedPrefix.begin(), wire::kMappedPrefix.end(), route.flow.destination.begin());
         std::memcpy(route.flow.source.data() + 12, &name.sin_addr, 4);
         route.flow.source_port = ntohs(name.sin_port);
     } else {

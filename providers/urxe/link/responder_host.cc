@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A queue pair as the wire sees it: what its responder does to receives and memory.
+#include <bit>
 #include <cstring>
 
 #include "direct/grh.hh"
@@ -13,19 +14,6 @@ uint32_t to_big(uint32_t host)
     uint32_t big;
     wire::store_big<4>(reinterpret_cast<uint8_t *>(&big), host);
     return big;
-}
-
-ibv_wc_status write_at(Process &process, const direct::Pieces &whole, uint64_t offset,
-                       std::span<const uint8_t> bytes)
-{
-    direct::Pieces part;
-    direct::part_of(whole, offset, bytes.size(), part);
-    const direct::Piece from = {reinterpret_cast<uintptr_t>(bytes.data()), bytes.size(),
-                                direct::Way::kPointer};
-    return direct::copy(process.self, {part.piece, part.count}, {&from, 1}, bytes.size()) ==
-                   direct::Copied::kAll
-               ? IBV_WC_SUCCESS
-               : IBV_WC_LOC_PROT_ERR;
 }
 
 }  // namespace
@@ -56,9 +44,8 @@ void Endpoint::receive(const wire::Packet &packet, wire::Reason reason, const Li
         if (requester_.has_value())
             requester_->receive(packet, now_ns());
     } else {
-        if (!is_datagram && qp_.shared->is_established.load(std::memory_order_relaxed) == 0 &&
-            qp_.shared->is_established.exchange(1) == 0 && qp_.shared->state.load() == IBV_QPS_RTR)
-            target().call(shared::kAttentionEstablished);
+        if (!is_datagram)
+            target().establish();
         responder_->receive(packet);
     }
     arrival_ = nullptr;
@@ -66,25 +53,29 @@ void Endpoint::receive(const wire::Packet &packet, wire::Reason reason, const Li
 
 transport::Taken Endpoint::take_receive(uint32_t)
 {
-    if (!direct::take_receive(target(), receive_))
-        return transport::Taken::kNone;
-    receive_pieces_.clear();
-    receive_is_permitted_ = direct::find_pieces(qp_.process->self, {receive_.segments, receive_.count},
-                                                receive_.pd, IBV_ACCESS_LOCAL_WRITE, receive_pieces_);
-    return transport::Taken::kReceive;
+    return direct::take_receive(target(), receive_) ? transport::Taken::kReceive : transport::Taken::kNone;
+}
+
+ibv_wc_status Endpoint::write_receive(uint64_t offset, std::span<const uint8_t> bytes)
+{
+    if (offset + bytes.size() > receive_.length)
+        return IBV_WC_LOC_LEN_ERR;
+    // A region may have gone since the receive was taken: the keys are looked at each time.
+    direct::Pieces whole, part;
+    whole.clear();
+    if (!direct::find_pieces(qp_.process->self, {receive_.segments, receive_.count}, receive_.pd,
+                             IBV_ACCESS_LOCAL_WRITE, whole))
+        return IBV_WC_LOC_PROT_ERR;
+    direct::part_of(whole, offset, bytes.size(), part);
+    return direct::scatter(qp_.process->self, {part.piece, part.count}, bytes.data(), bytes.size()) ==
+                   direct::Copied::kAll
+               ? IBV_WC_SUCCESS
+               : IBV_WC_LOC_PROT_ERR;
 }
 
 ibv_wc_status Endpoint::fill_receive(uint32_t offset, std::span<const uint8_t> bytes)
 {
-    const uint64_t start = uint64_t{offset} + (qp_.verbs.qp.qp_type == IBV_QPT_UD ? sizeof(ibv_grh) : 0);
-    if (start + bytes.size() > receive_.length)
-        return IBV_WC_LOC_LEN_ERR;
-    // A region may have gone since the receive was taken: the keys are looked at for each packet.
-    receive_pieces_.clear();
-    if (!direct::find_pieces(qp_.process->self, {receive_.segments, receive_.count}, receive_.pd,
-                             IBV_ACCESS_LOCAL_WRITE, receive_pieces_))
-        return IBV_WC_LOC_PROT_ERR;
-    return write_at(*qp_.process, receive_pieces_, start, bytes);
+    return write_receive(offset + (qp_.verbs.qp.qp_type == IBV_QPT_UD ? sizeof(ibv_grh) : 0), bytes);
 }
 
 void Endpoint::finish_receive(const transport::Receipt &receipt)
@@ -104,17 +95,15 @@ void Endpoint::finish_receive(const transport::Receipt &receipt)
     }
     if (qp_.verbs.qp.qp_type == IBV_QPT_UD && arrival_ != nullptr) {
         Request header{};
-        std::memcpy(header.datagram.source.raw, arrival_->route.flow.source.data(), 16);
-        std::memcpy(header.datagram.destination.raw, arrival_->route.flow.destination.data(), 16);
+        header.datagram.source = std::bit_cast<ibv_gid>(arrival_->route.flow.source);
+        header.datagram.destination = std::bit_cast<ibv_gid>(arrival_->route.flow.destination);
         header.datagram.traffic_class = arrival_->route.traffic_class;
         header.datagram.hop_limit = arrival_->route.hop_limit;
         header.length = receipt.byte_count;
         uint8_t grh[sizeof(ibv_grh)];
         direct::write_grh(header, grh);
-        if (receive_.length < sizeof grh)
-            completion.status = IBV_WC_LOC_LEN_ERR;
-        else if (!receive_is_permitted_ || write_at(*qp_.process, receive_pieces_, 0, grh) != IBV_WC_SUCCESS)
-            completion.status = IBV_WC_LOC_PROT_ERR;
+        if (const ibv_wc_status status = write_receive(0, grh); status != IBV_WC_SUCCESS)
+            completion.status = status;
         completion.wc_flags |= IBV_WC_GRH;
         completion.byte_len += sizeof grh;
     }
@@ -136,10 +125,8 @@ bool Endpoint::remote_check(uint32_t rkey, uint64_t address, uint32_t length, in
 bool Endpoint::remote_write(uint32_t rkey, uint64_t address, std::span<const uint8_t> bytes)
 {
     direct::Piece to;
-    const direct::Piece from = {reinterpret_cast<uintptr_t>(bytes.data()), bytes.size(),
-                                direct::Way::kPointer};
     return find_remote(rkey, address, bytes.size(), IBV_ACCESS_REMOTE_WRITE, to) &&
-           direct::copy(qp_.process->self, {&to, 1}, {&from, 1}, bytes.size()) == direct::Copied::kAll;
+           direct::scatter(qp_.process->self, {&to, 1}, bytes.data(), bytes.size()) == direct::Copied::kAll;
 }
 
 bool Endpoint::remote_read(uint32_t rkey, uint64_t address, std::span<uint8_t> out)

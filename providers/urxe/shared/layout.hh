@@ -255,6 +255,16 @@ constexpr uint64_t kMagic = 0x3130'6578'7275'0005;  ///< changes with each chang
 constexpr uint32_t kQpIndexBits = 14;
 constexpr uint32_t kProcessSlots = 1U << (24 - kQpIndexBits);
 
+constexpr uint32_t slot_of_qp(uint32_t qp_num)
+{
+    return qp_num >> kQpIndexBits;
+}
+
+constexpr uint32_t index_of_qp(uint32_t qp_num)
+{
+    return qp_num & ((1U << kQpIndexBits) - 1);
+}
+
 using MrTable = Table<MrEntry, 10, 14>;
 using QpTable = Table<QpEntry, 6, 8>;
 using CqTable = Table<CqEntry, 6, 10>;

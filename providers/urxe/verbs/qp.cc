@@ -321,8 +321,8 @@ int open_endpoint(Qp &qp)
         return ENOMEM;
     link::Route route{};
     const ibv_global_route &grh = qp.attr.ah_attr.grh;
-    std::memcpy(route.flow.source.data(), qp.shared->local_gid.raw, 16);
-    std::memcpy(route.flow.destination.data(), grh.dgid.raw, 16);
+    route.flow.source = std::bit_cast<wire::Address>(qp.shared->local_gid);
+    route.flow.destination = std::bit_cast<wire::Address>(grh.dgid);
     route.flow.source_port = route.flow.destination_port = wire::kRoceUdpPort;
     // Only a link-local address needs to be told where it is one.
     if (IN6_IS_ADDR_LINKLOCAL(reinterpret_cast<const in6_addr *>(grh.dgid.raw)) ||
@@ -358,10 +358,8 @@ int modify(Qp &qp, const ibv_qp_attr &attr, int mask)
             if (qp.verbs.qp.qp_type != IBV_QPT_UD)
                 find_connected_peer(qp);
             // Whoever looked for QPs of the dead may have come too early.
-            if (qp.peer != nullptr && qp.peer->is_dead.load()) {
-                qp.shared->attention.fetch_or(shared::kAttentionError);
-                qp.process->call_attention(qp.process->self, qp.index);
-            }
+            if (qp.peer != nullptr && qp.peer->is_dead.load())
+                qp_call_attention(qp, shared::kAttentionError);
             if (qp.peer == nullptr && !is_xrc(qp))
                 if (const int error = open_endpoint(qp); error != 0)
                     return error;

@@ -175,6 +175,13 @@ inline void qp_go_on(Qp &qp)
         qp_run(qp);
 }
 
+/// Has a thread that holds no lock of the QP's look at it; bits of shared::Attention.
+inline void qp_call_attention(Qp &qp, uint32_t attention)
+{
+    qp.shared->attention.fetch_or(attention, std::memory_order_release);
+    qp.process->call_attention(qp.process->self, qp.index);
+}
+
 /// A request failed: nothing behind it is carried out (IBTA 10.3.1). Under send_lock.
 void qp_fail(Qp &qp);
 

@@ -149,10 +149,8 @@ void qp_fail(Qp &qp)
     const ibv_qp_state state = is_reliable ? IBV_QPS_ERR : IBV_QPS_SQE;
     qp.state.store(state);
     qp.shared->state.store(state);
-    if (is_reliable) {
-        qp.shared->attention.fetch_or(shared::kAttentionError);
-        qp.process->call_attention(qp.process->self, qp.index);
-    }
+    if (is_reliable)
+        qp_call_attention(qp, shared::kAttentionError);
 }
 
 ibv_wc_opcode wc_opcode(const Request &request)
@@ -255,10 +253,8 @@ void qp_complete_request(Qp &qp, ibv_wc_status status, uint32_t byte_len)
         completion.status = status;
         completion.kind = shared::kSendCompletion;
         if (direct::push(*qp.process, qp.process->self, *qp.send_cq->shared, completion) ==
-            direct::Pushed::kOverrun) {
-            qp.shared->attention.fetch_or(shared::kAttentionFatal | shared::kAttentionError);
-            qp.process->call_attention(qp.process->self, qp.index);
-        }
+            direct::Pushed::kOverrun)
+            qp_call_attention(qp, shared::kAttentionFatal | shared::kAttentionError);
     }
     ++qp.next;
     qp.give_up_at = 0;

@@ -77,7 +77,7 @@ ibv_qp *qp_open(ibv_context *context, ibv_qp_open_attr *attr)
     if (!made)
         return nullptr;
     common::Locked locked(process.lock);
-    Qp **found = process.qps.find(attr->qp_num & ((1U << shared::kQpIndexBits) - 1));
+    Qp **found = process.qps.find(shared::index_of_qp(attr->qp_num));
     if (found == nullptr || *found == nullptr || (*found)->verbs.qp.qp_num != attr->qp_num)
         return common::null_with(EINVAL);
     Qp &qp = **found;

@@ -23,15 +23,9 @@ constexpr size_t kIpv6Size = 40;
 constexpr uint8_t kProtocolUdp = 17;
 constexpr uint8_t kOnes = 0xff;
 
-bool is_ipv4(const Address &address)
-{
-    constexpr std::array<uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-    return std::equal(kMapped.begin(), kMapped.end(), address.begin());
-}
-
 bool is_ipv4(const Flow &flow)
 {
-    return is_ipv4(flow.source) && is_ipv4(flow.destination);
+    return wire::is_ipv4(flow.source) && wire::is_ipv4(flow.destination);
 }
 
 /// The IPv4 header with type of service, time to live and checksum as ones.

@@ -3,6 +3,7 @@
 // and the packet (IBTA A17 and 7.8.1).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,14 @@ namespace urxe::wire {
 
 /// Sixteen bytes of address in network order, as in a GID: IPv6, or IPv4 mapped into it (::ffff:a.b.c.d).
 using Address = std::array<uint8_t, 16>;
+
+/// In front of the four bytes of an IPv4 address (RFC 4291, 2.5.5.2).
+constexpr std::array<uint8_t, 12> kMappedPrefix = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+constexpr bool is_ipv4(const Address &address)
+{
+    return std::equal(kMappedPrefix.begin(), kMappedPrefix.end(), address.begin());
+}
 
 /// Between which addresses and UDP ports (in host order) a packet travels. When both addresses are mapped
 /// ones the packet is IPv4.
