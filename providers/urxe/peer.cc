@@ -93,7 +93,7 @@ bool ask_who(uint32_t slot, ucred &who)
     if (connection < 0)
         return false;
     sockaddr_un address;
-    const socklen_t length = slot_address(slot, address);
+    const socklen_t length = slot_address(slot, "", address);
     socklen_t size = sizeof who;
     const bool is_there = ::connect(connection, reinterpret_cast<const sockaddr *>(&address), length) == 0 &&
                           getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.pid > 0;

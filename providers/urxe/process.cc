@@ -58,14 +58,6 @@ void Process::fence_others()
     errno = error;
 }
 
-socklen_t slot_address(uint32_t slot, sockaddr_un &address)
-{
-    address = {.sun_family = AF_UNIX, .sun_path = {}};
-    // The leading zero makes it a name that no file has, and that the network namespace keeps to itself.
-    const int length = std::snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "urxe/%u", slot);
-    return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<size_t>(length));
-}
-
 Access::Access(Peer &peer) : peer_(peer), slot_(nullptr), outer_(innermost)
 {
     shared::ProcessHeader &header = peer.heap.header();
@@ -168,7 +160,7 @@ int Process::claim_slot()
     for (uint32_t i = 0; i < kUsable; ++i) {
         self.slot = 1 + (self.pid + i) % kUsable;
         sockaddr_un address;
-        const socklen_t length = slot_address(self.slot, address);
+        const socklen_t length = slot_address(self.slot, "", address);
         if (bind(listener_, reinterpret_cast<const sockaddr *>(&address), length) == 0)
             return listen(listener_, SOMAXCONN) == 0 ? 0 : errno;
         if (errno != EADDRINUSE)

@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "slot_address.hh"
+
 namespace urxe::link {
 namespace {
 
@@ -41,14 +43,8 @@ bool is_from_user(const msghdr &received)
     return false;
 }
 
-/// The name by which a process gets packets from others of its network namespace.
-socklen_t local_name(uint32_t slot, sockaddr_un &address)
-{
-    address = {.sun_family = AF_UNIX, .sun_path = {}};
-    const int length =
-        std::snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "urxe/%u/packets", slot);
-    return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<size_t>(length));
-}
+/// Of the socket by which a process gets packets from others of its network namespace.
+constexpr char kPackets[] = "/packets";
 
 }  // namespace
 
@@ -122,7 +118,7 @@ int Link::open_local(uint32_t slot)
     if (file < 0)
         return -1;
     sockaddr_un address;
-    const socklen_t length = local_name(slot, address);
+    const socklen_t length = slot_address(slot, kPackets, address);
     if (bind(file, reinterpret_cast<const sockaddr *>(&address), length) != 0) {
         ::close(file);
         return -1;
@@ -405,7 +401,7 @@ void Link::pass(const Route &route, std::span<const uint8_t> run, size_t segment
     if (sockets_[kLocal] < 0)
         return;
     sockaddr_un address;
-    const socklen_t length = local_name(slot, address);
+    const socklen_t length = slot_address(slot, kPackets, address);
     Passed passed = {.route = route, .segment_size = static_cast<uint32_t>(segment_size)};
     passed.route.slot = 0;
     iovec pieces[2] = {{&passed, sizeof passed}, {const_cast<uint8_t *>(run.data()), run.size()}};

@@ -418,10 +418,10 @@ int cq_destroy(ibv_cq *ibcq)
     }
     // Events that the program was given must be acknowledged first (IBTA 11.2.8.4).
     to_context(ibcq->context)->events.forget(cq->events);
-    pthread_mutex_lock(&ibcq->mutex);
-    while (ibcq->comp_events_completed != cq->num_events || ibcq->async_events_completed != cq->events.given)
-        pthread_cond_wait(&ibcq->cond, &ibcq->mutex);
-    pthread_mutex_unlock(&ibcq->mutex);
+    wait_for_acks(*ibcq, [&] {
+        return ibcq->comp_events_completed == cq->num_events &&
+               ibcq->async_events_completed == cq->events.given;
+    });
     common::Locked locked(process.lock);
     process.allocator.free(cq->ring_at, ring_size(cq->mask));
     cq->shared->ring = 0;

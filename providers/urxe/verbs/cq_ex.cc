@@ -48,54 +48,11 @@ void end_poll(ibv_cq_ex *cq)
     to_cq(cq).lock.unlock();
 }
 
-ibv_wc_opcode read_opcode(ibv_cq_ex *cq)
+/// A reader of one member of the completion, as the type that ibv_cq_ex has for it.
+template <class Value, auto Member>
+Value read(ibv_cq_ex *cq)
 {
-    return to_cq(cq).current.opcode;
-}
-
-uint32_t read_vendor_err(ibv_cq_ex *cq)
-{
-    return to_cq(cq).current.vendor_err;
-}
-
-uint32_t read_byte_len(ibv_cq_ex *cq)
-{
-    return to_cq(cq).current.byte_len;
-}
-
-__be32 read_imm_data(ibv_cq_ex *cq)
-{
-    return to_cq(cq).current.imm_data;
-}
-
-uint32_t read_qp_num(ibv_cq_ex *cq)
-{
-    return to_cq(cq).current.qp_num;
-}
-
-uint32_t read_src_qp(ibv_cq_ex *cq)
-{
-    return to_cq(cq).current.src_qp;
-}
-
-unsigned read_wc_flags(ibv_cq_ex *cq)
-{
-    return to_cq(cq).current.wc_flags;
-}
-
-uint32_t read_slid(ibv_cq_ex *cq)
-{
-    return to_cq(cq).current.slid;
-}
-
-uint8_t read_sl(ibv_cq_ex *cq)
-{
-    return to_cq(cq).current.sl;
-}
-
-uint8_t read_dlid_path_bits(ibv_cq_ex *cq)
-{
-    return to_cq(cq).current.dlid_path_bits;
+    return to_cq(cq).current.*Member;
 }
 
 uint64_t read_completion_ts(ibv_cq_ex *cq)
@@ -119,16 +76,16 @@ void cq_ex_init(Cq &cq)
     ex.start_poll = start_poll;
     ex.next_poll = next_poll;
     ex.end_poll = end_poll;
-    ex.read_opcode = read_opcode;
-    ex.read_vendor_err = read_vendor_err;
-    ex.read_byte_len = read_byte_len;
-    ex.read_imm_data = read_imm_data;
-    ex.read_qp_num = read_qp_num;
-    ex.read_src_qp = read_src_qp;
-    ex.read_wc_flags = read_wc_flags;
-    ex.read_slid = read_slid;
-    ex.read_sl = read_sl;
-    ex.read_dlid_path_bits = read_dlid_path_bits;
+    ex.read_opcode = read<ibv_wc_opcode, &ibv_wc::opcode>;
+    ex.read_vendor_err = read<uint32_t, &ibv_wc::vendor_err>;
+    ex.read_byte_len = read<uint32_t, &ibv_wc::byte_len>;
+    ex.read_imm_data = read<__be32, &ibv_wc::imm_data>;
+    ex.read_qp_num = read<uint32_t, &ibv_wc::qp_num>;
+    ex.read_src_qp = read<uint32_t, &ibv_wc::src_qp>;
+    ex.read_wc_flags = read<unsigned, &ibv_wc::wc_flags>;
+    ex.read_slid = read<uint32_t, &ibv_wc::slid>;
+    ex.read_sl = read<uint8_t, &ibv_wc::sl>;
+    ex.read_dlid_path_bits = read<uint8_t, &ibv_wc::dlid_path_bits>;
     ex.read_completion_ts = read_completion_ts;
     ex.read_completion_wallclock_ns = read_completion_wallclock_ns;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <infiniband/verbs.h>
+#include <pthread.h>
 
 #include <cstdint>
 
@@ -42,6 +43,17 @@ private:
     common::Mutex lock_;
     EventSource *first_;
 };
+
+/// Waits until the program has acknowledged what it has got of an object (IBTA 11.2.8.4): until is_done(), which acks may
+/// make true. `Object` is ibv_cq, ibv_qp or ibv_srq.
+template <class Object, class IsDone>
+void wait_for_acks(Object &object, IsDone is_done)
+{
+    pthread_mutex_lock(&object.mutex);
+    while (!is_done())
+        pthread_cond_wait(&object.cond, &object.mutex);
+    pthread_mutex_unlock(&object.mutex);
+}
 
 /// The op.
 int event_get(ibv_context *context, ibv_async_event *event);

@@ -521,10 +521,7 @@ int qp_destroy(ibv_qp *handle)
     }
     if (is_makers) {
         to_context(context)->events.forget(qp->events);
-        pthread_mutex_lock(&ibqp.mutex);
-        while (ibqp.events_completed != qp->events.given)
-            pthread_cond_wait(&ibqp.cond, &ibqp.mutex);
-        pthread_mutex_unlock(&ibqp.mutex);
+        wait_for_acks(ibqp, [&] { return ibqp.events_completed == qp->events.given; });
     }
     if (!is_last)
         return 0;

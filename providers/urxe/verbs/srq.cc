@@ -140,10 +140,7 @@ int srq_destroy(ibv_srq *ibsrq)
     process.wait_for_accesses();
     process.wait_for_own_threads();
     to_context(ibsrq->context)->events.forget(srq->events);
-    pthread_mutex_lock(&ibsrq->mutex);
-    while (ibsrq->events_completed != srq->events.given)
-        pthread_cond_wait(&ibsrq->cond, &ibsrq->mutex);
-    pthread_mutex_unlock(&ibsrq->mutex);
+    wait_for_acks(*ibsrq, [&] { return ibsrq->events_completed == srq->events.given; });
     {
         common::Locked locked(process.lock);
         srq->receives.destroy(process);
