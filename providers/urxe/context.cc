@@ -97,6 +97,7 @@ int query_device(ibv_context *context, const ibv_query_device_ex_input *input, i
     whole.xrc_odp_caps = kRc;
     whole.completion_timestamp_mask = UINT64_MAX;
     whole.hca_core_clock = 1'000'000;  // kHz: timestamps are nanoseconds
+    whole.cq_mod_caps = {.max_cq_count = UINT16_MAX, .max_cq_period = UINT16_MAX};
     whole.max_dm_size = kMaxDm;
     std::memset(attr, 0, attr_size);
     std::memcpy(attr, &whole, std::min(attr_size, sizeof whole));

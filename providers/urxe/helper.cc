@@ -7,18 +7,35 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <ctime>
 #include <utility>
 
 #include "process.hh"
+#include "verbs/cq.hh"
 #include "verbs/qp.hh"
 
 namespace urxe {
 namespace {
 
-constexpr uint64_t kNever = UINT64_MAX;
-
 /// A program that looked for packets less than this ago looks for them by itself.
 constexpr uint64_t kPollsNs = 1'000'000;
+
+/// Waits for events until a time, in now_ns(); kNever: without end.
+int wait_until(int epoll, epoll_event (&events)[8], uint64_t deadline)
+{
+    if (deadline == kNever)
+        return epoll_wait(epoll, events, 8, -1);
+    const uint64_t now = now_ns();
+    const uint64_t wait = deadline > now ? deadline - now : 0;
+    const timespec timeout = {.tv_sec = static_cast<time_t>(wait / 1'000'000'000),
+                              .tv_nsec = static_cast<long>(wait % 1'000'000'000)};
+    const int count = epoll_pwait2(epoll, events, 8, &timeout, nullptr);
+    if (count >= 0 || errno == EINTR)
+        return count;
+    // Before Linux 5.11 there are but milliseconds.
+    return epoll_wait(epoll, events, 8,
+                      static_cast<int>(std::min<uint64_t>((wait + 999'999) / 1'000'000, INT32_MAX)));
+}
 
 }  // namespace
 
@@ -77,6 +94,49 @@ void Process::wake_helper()
     errno = error;
 }
 
+void Process::call_helper(Peer &peer)
+{
+    shared::ProcessHeader &header = peer.heap.header();
+    if (header.helper_sleeps.load(std::memory_order_seq_cst) == 0)
+        return;
+    if (peer.is_self)
+        wake_helper();
+    else
+        write_byte(peer, header.wake);
+}
+
+void Process::add_moderated(Cq &cq)
+{
+    common::Locked locked(moderated_lock_);
+    if (std::exchange(cq.is_moderated, true))
+        return;
+    cq.next_moderated = moderated_;
+    moderated_ = &cq;
+}
+
+void Process::remove_moderated(Cq &cq)
+{
+    common::Locked locked(moderated_lock_);
+    for (Cq **place = &moderated_; *place != nullptr; place = &(*place)->next_moderated)
+        if (*place == &cq) {
+            *place = cq.next_moderated;
+            cq.is_moderated = false;
+            return;
+        }
+}
+
+uint64_t Process::next_event()
+{
+    common::Locked locked(moderated_lock_);
+    if (moderated_ == nullptr)
+        return kNever;
+    const uint64_t now = now_ns();
+    uint64_t next = kNever;
+    for (Cq *cq = moderated_; cq != nullptr; cq = cq->next_moderated)
+        next = std::min(next, cq_event_due(*cq, now));
+    return next;
+}
+
 void Process::help()
 {
     while (!helper_stops_.load()) {
@@ -90,21 +150,16 @@ void Process::help()
         retry_waiting(true);
         attend();
         shared::ProcessHeader &header = this->header();
-        uint64_t deadline = next_deadline();
+        uint64_t deadline = std::min(next_deadline(), next_event());
         if (link.is_open() && !helper_watches_.load())
             deadline = std::min(deadline, now_ns() + kPollsNs);
         helper_wakes_at_.store(deadline, std::memory_order_seq_cst);
         header.helper_sleeps.store(1, std::memory_order_seq_cst);
-        int timeout = -1;
-        if (header.has_attention.load(std::memory_order_seq_cst) != 0 || next_deadline() < deadline)
-            timeout = 0;
-        else if (deadline != kNever) {
-            const uint64_t now = now_ns();
-            const uint64_t wait = deadline > now ? (deadline - now + 999'999) / 1'000'000 : 0;
-            timeout = wait > INT32_MAX ? INT32_MAX : static_cast<int>(wait);
-        }
+        if (header.has_attention.load(std::memory_order_seq_cst) != 0 || next_deadline() < deadline ||
+            next_event() < deadline)
+            deadline = 0;
         epoll_event events[8];
-        const int count = epoll_wait(epoll_, events, 8, timeout);
+        const int count = wait_until(epoll_, events, deadline);
         header.helper_sleeps.store(0, std::memory_order_seq_cst);
         helper_wakes_at_.store(0, std::memory_order_seq_cst);
         for (int i = 0; i < count; ++i) {

@@ -180,6 +180,7 @@ int Process::create(Process &process)
     process.helper_lock_.init();
     process.windows_lock.init();
     process.groups_lock.init();
+    process.moderated_lock_.init();
     process.buffers.init();
     process.self.lock.init();
     process.self.process = &process;
@@ -298,7 +299,8 @@ void Process::become_inherited()
     }
     link.close();
     // Threads that may have held them are not here.
-    for (common::Mutex *mutex : {&lock, &peers_lock_, &channels_lock, &helper_lock_, &self.lock})
+    for (common::Mutex *mutex :
+         {&lock, &peers_lock_, &channels_lock, &helper_lock_, &moderated_lock_, &self.lock})
         mutex->init();
     waiting_lock_.init();
 }
@@ -323,6 +325,7 @@ void Process::destroy()
     helper_lock_.destroy();
     windows_lock.destroy();
     groups_lock.destroy();
+    moderated_lock_.destroy();
     lock.destroy();
     buffers.destroy();
     for (IndexPool *pool :
@@ -349,8 +352,11 @@ void Process::abandon(const ibv_context &context)
             srq != nullptr && *srq != nullptr && (*srq)->verbs.srq.context == &context)
             *srq = nullptr;
     for (uint32_t index = 1; index < shared::CqTable::kCapacity; ++index)
-        if (Cq **cq = cqs.find(index); cq != nullptr && *cq != nullptr && (*cq)->verbs.cq.context == &context)
+        if (Cq **cq = cqs.find(index);
+            cq != nullptr && *cq != nullptr && (*cq)->verbs.cq.context == &context) {
+            remove_moderated(**cq);
             *cq = nullptr;
+        }
     if (was_any)
         wait_for_accesses();
 }

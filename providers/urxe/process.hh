@@ -170,6 +170,13 @@ public:
             attend_all();
     }
 
+    /// Has the peer's helper thread look at its times again, if it sleeps.
+    void call_helper(Peer &peer);
+
+    /// Completion queues whose events wait for a time. The helper thread makes them.
+    void add_moderated(Cq &cq);
+    void remove_moderated(Cq &cq);
+
     /// Writes a byte to a pipe of the peer. False where it cannot be reached.
     bool write_byte(Peer &peer, const shared::PipeEnd &end);
 
@@ -213,6 +220,7 @@ private:
     void disconnect_retired();
     void disconnect(Peer *peer);
     uint64_t next_deadline();
+    uint64_t next_event();
     void watch_link(bool on);
     void drain_link(bool is_helper);
 
@@ -246,6 +254,8 @@ private:
     Peer *retired_;  ///< that nobody uses any more, and that the helper may still have an event of
     common::SpinLock waiting_lock_;
     Qp *waiting_;
+    common::Mutex moderated_lock_;
+    Cq *moderated_;
 };
 
 /// How peers find a pipe of this process by the number of one of its ends.
@@ -253,5 +263,7 @@ shared::PipeEnd pipe_end(int file);
 
 /// The monotonic clock, in nanoseconds.
 uint64_t now_ns();
+/// A time that does not come.
+constexpr uint64_t kNever = UINT64_MAX;
 
 }  // namespace urxe

@@ -100,6 +100,93 @@ static void solicited_error(void)
     CHECK_EQ(ibv_destroy_comp_channel(channel), 0);
 }
 
+static struct ibv_cq_moderation_caps moderation(void)
+{
+    struct ibv_device_attr_ex attr = {0};
+    return ibv_query_device_ex(env.context, NULL, &attr) == 0 ? attr.cq_mod_caps
+                                                              : (struct ibv_cq_moderation_caps){0};
+}
+
+static int moderate(struct ibv_cq *cq, uint16_t count, uint16_t period)
+{
+    struct ibv_modify_cq_attr attr = {
+        .attr_mask = IBV_CQ_ATTR_MODERATE,
+        .moderate = {.cq_count = count, .cq_period = period},
+    };
+    return ibv_modify_cq(cq, &attr);
+}
+
+/* One event for so many completions. */
+static void moderated(void)
+{
+    struct pair pair;
+    struct ibv_wc wc;
+    struct ibv_cq *cq = NULL;
+    void *cq_context = NULL;
+    struct ibv_modify_cq_attr unknown = {.attr_mask = 1U << 31};
+    if (moderation().max_cq_count < 4)
+        SKIP("no moderation of completion events");
+    struct ibv_comp_channel *channel = ibv_create_comp_channel(env.context);
+    CHECK(channel != NULL);
+    OPEN(&pair, .channel = channel);
+    CHECK(ibv_modify_cq(pair.cq[1], &unknown) != 0);
+    CHECK_EQ(moderate(pair.cq[1], 4, 0), 0);
+    for (int round = 0; round < 3; ++round) {
+        CHECK_EQ(ibv_req_notify_cq(pair.cq[1], 0), 0);
+        for (int i = 0; i < 3; ++i)
+            send_one(&pair, 0);
+        CHECK_EQ(ready(channel->fd, 100), 0);
+        send_one(&pair, 0);
+        CHECK_EQ(ready(channel->fd, 5000), 1);
+        CHECK_EQ(ibv_get_cq_event(channel, &cq, &cq_context), 0);
+        ibv_ack_cq_events(cq, 1);
+        CHECK_EQ(ready(channel->fd, 100), 0);
+        for (int i = 0; i < 4; ++i)
+            WAIT_OK(pair.cq[1], &wc);
+    }
+    /* Who waits for solicited ones waits for one of them. */
+    CHECK_EQ(ibv_req_notify_cq(pair.cq[1], 1), 0);
+    send_one(&pair, IBV_SEND_SOLICITED);
+    CHECK_EQ(ready(channel->fd, 5000), 1);
+    CHECK_EQ(ibv_get_cq_event(channel, &cq, &cq_context), 0);
+    ibv_ack_cq_events(cq, 1);
+    /* Without moderation, as ever. */
+    CHECK_EQ(moderate(pair.cq[1], 0, 0), 0);
+    CHECK_EQ(ibv_req_notify_cq(pair.cq[1], 0), 0);
+    send_one(&pair, 0);
+    CHECK_EQ(ready(channel->fd, 5000), 1);
+    CHECK_EQ(ibv_get_cq_event(channel, &cq, &cq_context), 0);
+    ibv_ack_cq_events(cq, 1);
+    pair_close(&pair);
+    CHECK_EQ(ibv_destroy_comp_channel(channel), 0);
+}
+
+/* One that is alone is told of after a while. */
+static void moderated_by_time(void)
+{
+    struct pair pair;
+    struct ibv_cq *cq = NULL;
+    void *cq_context = NULL;
+    if (moderation().max_cq_period < 50000 || moderation().max_cq_count < 1000)
+        SKIP("no moderation of completion events by time");
+    struct ibv_comp_channel *channel = ibv_create_comp_channel(env.context);
+    CHECK(channel != NULL);
+    OPEN(&pair, .channel = channel);
+    CHECK_EQ(moderate(pair.cq[1], 1000, 50000), 0);
+    for (int round = 0; round < 3; ++round) {
+        CHECK_EQ(ibv_req_notify_cq(pair.cq[1], 0), 0);
+        send_one(&pair, 0);
+        send_one(&pair, 0);
+        CHECK_EQ(ready(channel->fd, 5000), 1);
+        CHECK_EQ(ibv_get_cq_event(channel, &cq, &cq_context), 0);
+        CHECK(cq == pair.cq[1]);
+        ibv_ack_cq_events(cq, 1);
+        CHECK_EQ(ready(channel->fd, 100), 0);
+    }
+    pair_close(&pair);
+    CHECK_EQ(ibv_destroy_comp_channel(channel), 0);
+}
+
 static void nothing_waits(void)
 {
     struct ibv_comp_channel *channel = ibv_create_comp_channel(env.context);
@@ -133,7 +220,12 @@ static void channel_in_use(void)
 }
 
 const struct test event_tests[] = {
-    {"completion", completion, false},           {"solicited", solicited, false},
-    {"solicited_error", solicited_error, false}, {"nothing_waits", nothing_waits, false},
-    {"channel_in_use", channel_in_use, false},   {NULL, NULL, false},
+    {"completion", completion, false},
+    {"solicited", solicited, false},
+    {"solicited_error", solicited_error, false},
+    {"nothing_waits", nothing_waits, false},
+    {"channel_in_use", channel_in_use, false},
+    {"moderated", moderated, false},
+    {"moderated_by_time", moderated_by_time, false},
+    {NULL, NULL, false},
 };

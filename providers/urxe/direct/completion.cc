@@ -4,16 +4,40 @@
 
 #include <cstring>
 
+#include <algorithm>
+
 namespace urxe::direct {
 
 using shared::Armed;
 using shared::Completion;
 using shared::CqEntry;
 
+namespace {
+
+/// Whether a completion makes the event of a queue that waits for any. If not, the first of several may start the time after
+/// which the owner makes it.
+bool is_event_due(CqEntry &cq, bool &starts_time)
+{
+    const uint32_t count = shared::once(cq.event_count), period = shared::once(cq.event_period);
+    if (count == 0 && period == 0) [[likely]]
+        return true;
+    // A full queue takes no more: that is as many as there will be.
+    const uint32_t enough = count == 0 ? cq.limit : std::min(count, cq.limit);
+    if (++cq.untold >= enough)
+        return true;
+    if (period != 0 && cq.event_due.load(std::memory_order_relaxed) == 0) {
+        cq.event_due.store(now_ns() + uint64_t{period} * 1000, std::memory_order_seq_cst);
+        starts_time = true;
+    }
+    return false;
+}
+
+}  // namespace
+
 Pushed push(Process &process, Peer &peer, CqEntry &cq, const NewCompletion &completion,
             std::span<const uint8_t> grh, std::span<const Piece> data, uint32_t inline_len)
 {
-    bool makes_event = false;
+    bool makes_event = false, starts_time = false;
     shared::PipeEnd channel;
     {
         const shared::SharedLocked locked(cq.lock);
@@ -78,17 +102,18 @@ Pushed push(Process &process, Peer &peer, CqEntry &cq, const NewCompletion &comp
             else
                 std::atomic_signal_fence(std::memory_order_seq_cst);
             const Armed armed = cq.armed.load(std::memory_order_relaxed);
-            makes_event =
-                armed == Armed::kAny || (armed == Armed::kSolicited &&
-                                         (completion.is_solicited || completion.status != IBV_WC_SUCCESS));
-            if (makes_event) {
-                cq.armed.store(Armed::kNo, std::memory_order_relaxed);
-                cq.events.fetch_add(1, std::memory_order_release);
-            }
+            makes_event = armed == Armed::kAny
+                              ? is_event_due(cq, starts_time)
+                              : armed == Armed::kSolicited &&
+                                    (completion.is_solicited || completion.status != IBV_WC_SUCCESS);
+            if (makes_event)
+                count_event(cq);
         }
     }
     if (makes_event) [[unlikely]]
         process.write_byte(peer, channel);
+    else if (starts_time) [[unlikely]]
+        process.call_helper(peer);
     return Pushed::kYes;
 }
 

@@ -34,6 +34,16 @@ enum class Pushed : uint8_t {
     kOverrun,  ///< there is no room; the queue is in error from now on
 };
 
+/// What the queue waited for is there: its event is made, and no other until it is asked for. With the queue's lock held; who
+/// calls it then writes a byte to the queue's channel.
+inline void count_event(shared::CqEntry &cq)
+{
+    cq.untold = 0;
+    cq.event_due.store(0, std::memory_order_relaxed);
+    cq.armed.store(shared::Armed::kNo, std::memory_order_relaxed);
+    cq.events.fetch_add(1, std::memory_order_release);
+}
+
 /// Puts a completion into a queue of `peer` and makes the event that the queue waits for. `grh` (if any) and the first
 /// `inline_len` bytes of `data`, together at most kMaxInline bytes, go with it. Under an Access to the peer if that is
 /// another process. IBTA 11.4.2.1.

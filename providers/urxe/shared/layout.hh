@@ -220,7 +220,10 @@ struct alignas(kCacheLine) CqEntry {
     uint32_t wants_timestamps;
     Offset ring;
     PipeEnd channel;  ///< gets a byte per event
-    uint32_t unused[6];
+    /// An event that any completion makes comes with the `event_count`th after it was asked for (0: however many there are),
+    /// or `event_period` microseconds after the first (0: whenever that is); 0 and 0: with the first.
+    uint32_t event_count, event_period;
+    uint32_t unused[4];
 
     alignas(kCacheLine) Lock lock;  ///< of those who put completions in
     std::atomic<uint32_t> produced;
@@ -232,6 +235,9 @@ struct alignas(kCacheLine) CqEntry {
 
     alignas(kCacheLine) std::atomic<Armed> armed;
     std::atomic<uint32_t> events;  ///< that were made and not yet taken
+    uint32_t untold;               ///< completions since an event was asked for; under `lock`
+    /// When the owner is to make the event that they have not made, in nanoseconds of CLOCK_MONOTONIC; 0: there is no such time.
+    std::atomic<uint64_t> event_due;
 };
 static_assert(sizeof(CqEntry) == 256);
 
@@ -249,7 +255,7 @@ struct alignas(kCacheLine) AccessSlot {
 constexpr uint32_t kRevoked = 1U << 31;
 constexpr uint32_t kAccessSlots = 64;
 
-constexpr uint64_t kMagic = 0x3130'6578'7275'0005;  ///< changes with each change of this file
+constexpr uint64_t kMagic = 0x3130'6578'7275'0006;  ///< changes with each change of this file
 
 /// The least significant bits of a QP number that are the QP's index in its process; those above are the process's slot.
 constexpr uint32_t kQpIndexBits = 14;

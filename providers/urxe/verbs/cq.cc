@@ -13,6 +13,7 @@
 
 #include "common/memory.hh"
 #include "context.hh"
+#include "direct/completion.hh"
 #include "direct/memory.hh"
 #include "verbs/mw.hh"
 #include "verbs/pd.hh"
@@ -79,6 +80,8 @@ Cq *make(ibv_context *context, ibv_pd *domain, int cqe, ibv_comp_channel *channe
     entry.overrun.store(0);
     entry.armed.store(shared::Armed::kNo);
     entry.events.store(0);
+    entry.event_count = entry.event_period = entry.untold = 0;
+    entry.event_due.store(0);
     entry.channel = {};
     if (channel != nullptr) {
         cq.channel = reinterpret_cast<CompChannel *>(channel);
@@ -257,8 +260,7 @@ void cq_lost_peer(Cq &cq)
         common::Locked polls(cq.lock);
         const shared::SharedLocked pushes(entry.lock);
         if (is_there(cq, cq.consumed) && entry.armed.load() != shared::Armed::kNo) {
-            entry.armed.store(shared::Armed::kNo);
-            entry.events.fetch_add(1);
+            direct::count_event(entry);
             is_event_due = true;
         }
     }
@@ -376,12 +378,6 @@ int cq_resize(ibv_cq *ibcq, int cqe)
     return 0;
 }
 
-int cq_modify(ibv_cq *, ibv_modify_cq_attr *attr)
-{
-    // An event is made for the first completion anyway: to moderate is to promise at most one per so many.
-    return (attr->attr_mask & ~uint32_t{IBV_CQ_ATTR_MODERATE}) != 0 ? EINVAL : 0;
-}
-
 int cq_req_notify(ibv_cq *ibcq, int solicited_only)
 {
     CqEntry &entry = *to_cq(ibcq).shared;
@@ -408,6 +404,7 @@ int cq_destroy(ibv_cq *ibcq)
         cq->shared->generation.fetch_add(1);
     }
     process.wait_for_accesses();
+    process.remove_moderated(*cq);
     if (cq->channel != nullptr) {
         common::Locked list(cq->channel->lock);
         for (Cq **link = &cq->channel->cqs; *link != nullptr; link = &(*link)->next_of_channel)

@@ -49,6 +49,8 @@ struct Cq {
 
     CompChannel *channel;
     Cq *next_of_channel;
+    Cq *next_moderated;   ///< of the process
+    bool is_moderated;    ///< it is among them
     uint32_t num_events;  ///< that the program has been given
     uint32_t users;       ///< QPs and others; under process->lock
 };
@@ -82,6 +84,8 @@ inline bool cq_is_empty(const Cq &cq)
 bool cq_take(Cq &cq, ibv_wc &wc);
 /// Tells the program that the queue lost a completion.
 void cq_overrun(Cq &cq);
+/// Makes the event whose time has come, if it still waits to be made. When that will be, in now_ns(); kNever: no time is set.
+uint64_t cq_event_due(Cq &cq, uint64_t now);
 /// Makes the event that a peer which died in between may have left unmade. Under process->lock.
 void cq_lost_peer(Cq &cq);
 /// What polls do besides: look at what others left to be done.

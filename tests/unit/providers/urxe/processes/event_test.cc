@@ -46,11 +46,20 @@ ibv_wc await(ibv_comp_channel *channel, ibv_cq *cq, Wait how)
     }
 }
 
-void ping_pong(Link &link, bool is_first, Wait how, uint32_t rounds, uint64_t seed)
+/// One event for `count` completions, or `period` microseconds after the first.
+void moderate(ibv_cq *cq, uint16_t count, uint16_t period)
+{
+    ibv_modify_cq_attr attr = {.attr_mask = IBV_CQ_ATTR_MODERATE,
+                               .moderate = {.cq_count = count, .cq_period = period}};
+    REQUIRE(ibv_modify_cq(cq, &attr) == 0);
+}
+
+void ping_pong(Link &link, bool is_first, Wait how, uint32_t rounds, uint64_t seed, uint16_t period = 0)
 {
     Device device;
     ibv_comp_channel *channel = device.channel();
     ibv_cq *sends = device.cq(64), *receives = device.cq(64, channel);
+    moderate(receives, period == 0 ? 0 : 64, period);
     ibv_qp *qp = device.qp(sends, {.sges = 1, .recv_cq = receives});
     uint64_t in = 0, out = 0;
     ibv_mr *in_mr = device.mr(&in, sizeof in), *out_mr = device.mr(&out, sizeof out);
@@ -84,6 +93,154 @@ TEST(CompletionEvents, NoneIsLost)
     for (const Wait how : {Wait::kBlocking, Wait::kPoll})
         World::run([&](Link &link) { ping_pong(link, true, how, 50'000, 1); },
                    [&](Link &link) { ping_pong(link, false, how, 50'000, 2); });
+}
+
+TEST(ModeratedEvents, NoneIsLost)
+{
+    World::run([&](Link &link) { ping_pong(link, true, Wait::kPoll, 2000, 3, 50); },
+               [&](Link &link) { ping_pong(link, false, Wait::kBlocking, 2000, 4, 1); });
+}
+
+/// Sends as many as it is told, until it is told none, and says when they are there.
+void send_as_told(Link &link)
+{
+    Device device;
+    ibv_cq *cq = device.cq();
+    ibv_qp *qp = device.qp(cq, {.sges = 1});
+    device.join(qp, link);
+    while (const auto count = link.receive<int>()) {
+        for (int i = 0; i < count; ++i) {
+            REQUIRE(post(qp, IBV_WR_SEND, 0, nullptr, 0, 0) == 0);
+            poll_one(cq);
+        }
+        link.send('d');
+    }
+}
+
+/// What receives it: asks for messages, and looks for events.
+struct Target {
+    explicit Target(Link &with, int depth = 256) : link(with)
+    {
+        channel = device.channel();
+        REQUIRE(fcntl(channel->fd, F_SETFL, fcntl(channel->fd, F_GETFL) | O_NONBLOCK) == 0);
+        cq = device.cq(depth, channel);
+        ibv_qp *qp = device.qp(cq, {.depth = 512, .sges = 1});
+        device.join(qp, link);
+        for (int i = 0; i < 512; ++i)
+            post_receive(qp, 0, nullptr, 0, 0);
+    }
+    void get(int count) const
+    {
+        link.send(count);
+        link.receive<char>();
+    }
+    void arm() const { REQUIRE(ibv_req_notify_cq(cq, 0) == 0); }
+    bool has_event() const
+    {
+        ibv_cq *of;
+        void *context;
+        errno = 0;
+        if (ibv_get_cq_event(channel, &of, &context) != 0) {
+            REQUIRE(errno == EAGAIN);
+            return false;
+        }
+        ibv_ack_cq_events(of, 1);
+        return of == cq;
+    }
+    bool awaits_event() const
+    {
+        pollfd file = {.fd = channel->fd, .events = POLLIN, .revents = 0};
+        return ::poll(&file, 1, kDeadline / 2) == 1 && has_event();
+    }
+
+    Link &link;
+    Device device;
+    ibv_comp_channel *channel;
+    ibv_cq *cq;
+};
+
+TEST(ModeratedEvents, ComeWithSoManyCompletions)
+{
+    const auto receiver = [](Link &link) {
+        const Target target(link);
+        moderate(target.cq, 8, 0);
+        target.get(20);  // Nobody asked for an event.
+        REQUIRE(!target.has_event());
+        for (int round = 0; round < 3; ++round) {
+            target.arm();
+            target.get(7);
+            REQUIRE(!target.has_event());
+            target.arm();  // asks for nothing new
+            target.get(1);
+            REQUIRE(target.has_event());
+            target.get(20);
+            REQUIRE(!target.has_event());
+        }
+        REQUIRE(poll(target.cq, 104).size() == 104);
+        // Solicited ones are not moderated, so a program that waits for them waits for nothing else.
+        REQUIRE(ibv_req_notify_cq(target.cq, 1) == 0);
+        target.get(20);
+        REQUIRE(!target.has_event());
+        // What has waited under other rules is told.
+        target.arm();
+        target.get(3);
+        moderate(target.cq, 100, 0);
+        REQUIRE(target.has_event());
+        target.arm();
+        target.get(99);
+        REQUIRE(!target.has_event());
+        target.get(1);
+        REQUIRE(target.has_event());
+        moderate(target.cq, 0, 0);
+        target.arm();
+        target.get(1);
+        REQUIRE(target.has_event());
+        link.send(0);
+    };
+    World::run(receiver, send_as_told);
+}
+
+TEST(ModeratedEvents, ComeWhenTheQueueIsFull)
+{
+    const auto receiver = [](Link &link) {
+        const Target target(link, 16);
+        moderate(target.cq, 1000, 0);
+        target.arm();
+        target.get(15);
+        REQUIRE(!target.has_event());
+        target.get(1);
+        REQUIRE(target.has_event());
+        link.send(0);
+    };
+    World::run(receiver, send_as_told);
+}
+
+TEST(ModeratedEvents, ComeWhenTheTimeIsOver)
+{
+    const auto receiver = [](Link &link) {
+        const Target target(link);
+        for (const uint16_t count : {uint16_t{0}, uint16_t{100}}) {
+            moderate(target.cq, count, 30'000);
+            for (int round = 0; round < 3; ++round) {
+                target.arm();
+                const uint64_t begin = now_ms();
+                target.get(3);
+                REQUIRE(target.awaits_event());
+                REQUIRE(now_ms() - begin >= 29);
+                REQUIRE(!target.has_event());
+            }
+        }
+        // As many as make an event do not wait for the time, which then makes none.
+        moderate(target.cq, 4, 30'000);
+        target.arm();
+        target.get(4);
+        REQUIRE(target.has_event());
+        target.arm();
+        usleep(60'000);
+        REQUIRE(!target.has_event());
+        link.send(0);
+    };
+    World::run(receiver, send_as_told);
 }
 
 TEST(CompletionEvents, WaitForSolicitedOnes)
