@@ -14,14 +14,18 @@
 #include "direct/memory.hh"
 #include "verbs/ah.hh"
 #include "verbs/buf.hh"
+#include "verbs/counters.hh"
 #include "verbs/cq.hh"
 #include "verbs/dm.hh"
+#include "verbs/flow.hh"
 #include "verbs/mcast.hh"
 #include "verbs/mr.hh"
 #include "verbs/mw.hh"
 #include "verbs/pd.hh"
 #include "verbs/qp.hh"
+#include "verbs/raw_qp.hh"
 #include "verbs/srq.hh"
+#include "verbs/wq.hh"
 #include "verbs/xrcd.hh"
 
 namespace urxe {
@@ -49,6 +53,20 @@ constexpr Rate kRates[] = {
     {400000, 2, 64}, {200000, 2, 64}, {100000, 2, 32}, {50000, 1, 64}, {40000, 2, 8},
     {25000, 1, 32},  {20000, 4, 1},   {10000, 1, 8},   {0, 1, 1},
 };
+
+/// What the device can do with Ethernet frames.
+void tell_of_raw_qps(ibv_device_attr_ex &attr)
+{
+    attr.orig_attr.device_cap_flags |= IBV_DEVICE_MANAGED_FLOW_STEERING | IBV_DEVICE_RAW_IP_CSUM;
+    attr.orig_attr.max_raw_ethy_qp = attr.orig_attr.max_qp;
+    attr.raw_packet_caps = IBV_RAW_PACKET_CAP_IP_CSUM;
+    attr.max_wq_type_rq = static_cast<uint32_t>(attr.orig_attr.max_qp);
+    attr.rss_caps = {.supported_qpts = 1U << IBV_QPT_RAW_PACKET,
+                     .max_rwq_indirection_tables = static_cast<uint32_t>(attr.orig_attr.max_qp),
+                     .max_rwq_indirection_table_size = 1U << kMaxLogTableSize,
+                     .rx_hash_fields_mask = kHashFields,
+                     .rx_hash_function = IBV_RX_HASH_FUNC_TOEPLITZ};
+}
 
 int query_device(ibv_context *context, const ibv_query_device_ex_input *input, ibv_device_attr_ex *attr,
                  size_t attr_size)
@@ -99,6 +117,8 @@ int query_device(ibv_context *context, const ibv_query_device_ex_input *input, i
     whole.hca_core_clock = 1'000'000;  // kHz: timestamps are nanoseconds
     whole.cq_mod_caps = {.max_cq_count = UINT16_MAX, .max_cq_period = UINT16_MAX};
     whole.max_dm_size = kMaxDm;
+    if (raw::is_offered(device_of(*context).interface))
+        tell_of_raw_qps(whole);
     std::memset(attr, 0, attr_size);
     std::memcpy(attr, &whole, std::min(attr_size, sizeof whole));
     return 0;
@@ -180,24 +200,33 @@ constexpr verbs_context_ops kContextOps = {
     .alloc_parent_domain = common::parent_domain_alloc,
     .alloc_pd = pd_alloc,
     .alloc_td = common::td_alloc,
+    .attach_counters_point_flow = counters_attach_to_flow,
     .attach_mcast = mcast_attach,
     .bind_mw = mw_bind,
     .close_xrcd = xrcd_close,
     .create_ah = ah_create,
+    .create_counters = counters_create,
     .create_cq = cq_create,
     .create_cq_ex = cq_create_ex,
+    .create_flow = flow_create,
     .create_qp = qp_create,
     .create_qp_ex = qp_create_ex,
+    .create_rwq_ind_table = table_create,
     .create_srq = srq_create,
     .create_srq_ex = srq_create_ex,
+    .create_wq = wq_create,
     .dealloc_mw = mw_dealloc,
     .dealloc_pd = pd_dealloc,
     .dealloc_td = common::td_dealloc,
     .dereg_mr = mr_deregister,
     .destroy_ah = ah_destroy,
+    .destroy_counters = counters_destroy,
     .destroy_cq = cq_destroy,
+    .destroy_flow = flow_destroy,
     .destroy_qp = qp_destroy,
+    .destroy_rwq_ind_table = table_destroy,
     .destroy_srq = srq_destroy,
+    .destroy_wq = wq_destroy,
     .detach_mcast = mcast_detach,
     .free_buf = buf_free,
     .free_context = context_free,
@@ -206,6 +235,7 @@ constexpr verbs_context_ops kContextOps = {
     .modify_cq = cq_modify,
     .modify_qp = qp_modify,
     .modify_srq = srq_modify,
+    .modify_wq = wq_modify,
     .open_qp = qp_open,
     .open_xrcd = xrcd_open,
     .poll_cq = cq_poll,
@@ -218,6 +248,7 @@ constexpr verbs_context_ops kContextOps = {
     .query_qp = qp_query,
     .query_rt_values = query_rt_values,
     .query_srq = srq_query,
+    .read_counters = counters_read,
     .reg_dm_mr = mr_register_dm,
     .reg_dmabuf_mr = mr_register_dmabuf,
     .reg_mr = mr_register,

@@ -77,6 +77,15 @@ int Process::start_helper()
     return 0;
 }
 
+int Process::watch_frames(int file, bool on)
+{
+    if (on)
+        if (const int error = start_helper(); error != 0)
+            return error;
+    epoll_event frames = {.events = EPOLLIN, .data = {.ptr = &taps}};
+    return epoll_ctl(epoll_, on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, file, &frames) == 0 ? 0 : errno;
+}
+
 void Process::stop_helper()
 {
     if (epoll_ < 0)
@@ -169,6 +178,10 @@ void Process::help()
                 } else {
                     watch_link(false);
                 }
+                continue;
+            }
+            if (events[i].data.ptr == &taps) {
+                taps.receive(*this);
                 continue;
             }
             if (auto *peer = static_cast<Peer *>(events[i].data.ptr); peer != nullptr) {

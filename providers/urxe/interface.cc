@@ -5,6 +5,7 @@
 #include <ifaddrs.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
+#include <net/if_arp.h>
 #include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -118,8 +119,11 @@ int interface_read(const char *name, Interface &interface)
     if (!question.ask(SIOCGIFMTU))
         return errno;
     interface.mtu = static_cast<uint32_t>(question.answer().ifr_mtu);
-    if (question.ask(SIOCGIFHWADDR))
+    if (question.ask(SIOCGIFHWADDR)) {
+        const unsigned short kind = question.answer().ifr_hwaddr.sa_family;
+        interface.is_ethernet = kind == ARPHRD_ETHER || kind == ARPHRD_LOOPBACK;
         std::memcpy(interface.mac, question.answer().ifr_hwaddr.sa_data, sizeof interface.mac);
+    }
     interface.speed_mbits = speed_of(name);
     return 0;
 }

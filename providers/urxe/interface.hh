@@ -17,6 +17,7 @@ constexpr uint32_t kGidTableSize = 64;
 struct Interface {
     unsigned index;
     bool is_up, is_running;
+    bool is_ethernet;      ///< its frames have Ethernet headers
     uint32_t mtu;          ///< bytes of an IP packet
     uint32_t speed_mbits;  ///< 0: the interface has none
     uint8_t mac[6];        ///< zeroes where it has none

@@ -182,6 +182,7 @@ int Process::create(Process &process)
     process.groups_lock.init();
     process.moderated_lock_.init();
     process.buffers.init();
+    process.taps.init();
     process.self.lock.init();
     process.self.process = &process;
     process.self.is_self = true;
@@ -298,6 +299,7 @@ void Process::become_inherited()
         *file = -1;
     }
     link.close();
+    taps.close_inherited();
     // Threads that may have held them are not here.
     for (common::Mutex *mutex :
          {&lock, &peers_lock_, &channels_lock, &helper_lock_, &moderated_lock_, &self.lock})
@@ -314,6 +316,7 @@ void Process::destroy()
         if (Peer *left = peer.load(); left != nullptr)
             disconnect(left);
     link.close();
+    taps.destroy();
     for (const int file : {listener_, wake_read_, wake_write_, lifeline_, epoll_})
         if (file >= 0)
             close(file);
@@ -339,6 +342,7 @@ void Process::destroy()
 
 void Process::abandon(const ibv_context &context)
 {
+    taps.forget(*this, context);
     common::Locked locked(lock);
     bool was_any = false;
     for (uint32_t index = 1; index < shared::QpTable::kCapacity; ++index)

@@ -13,6 +13,7 @@
 #include "common/lock.hh"
 #include "link/link.hh"
 #include "private_table.hh"
+#include "raw/tap.hh"
 #include "shared/heap.hh"
 #include "shared/layout.hh"
 
@@ -113,7 +114,8 @@ public:
     CompChannel *channels;  ///< by CompChannel::next
     common::Mutex channels_lock;
     std::atomic<uint32_t> next_pd;
-    std::atomic<uint32_t> next_key;  ///< the low byte of the next memory key
+    std::atomic<uint32_t> next_table;  ///< number of the last indirection table
+    std::atomic<uint32_t> next_key;    ///< the low byte of the next memory key
 
     /// Its threads do not take part when a peer has the stores of all processors done (fence_others()).
     bool fences_by_itself;
@@ -196,6 +198,10 @@ public:
     /// The way to other hosts, once open_link() has made it. Its packets are read by whoever polls a CQ, else by the helper.
     link::Link link;
     int open_link();
+    /// The ways of raw QPs to network interfaces. The helper reads their frames.
+    raw::Taps taps;
+    /// Has the helper look at a socket for frames, or no more. 0 or a positive errno value.
+    int watch_frames(int file, bool on);
     /// Gives how many packets there were; those of all sockets if `from_all`.
     size_t poll_link(bool is_helper, bool from_all = false);
 

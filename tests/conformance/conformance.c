@@ -302,7 +302,7 @@ static const struct {
     {"failure", failure_tests}, {"post", post_tests},
     {"object", object_tests},   {"import", import_tests},
     {"domain", domain_tests},   {"memory", memory_tests},
-    {"iwarp", iwarp_tests},
+    {"iwarp", iwarp_tests},     {"raw", raw_tests},
 };
 
 static int open_device(const char *name)

@@ -27,7 +27,7 @@ using shared::Completion;
 using shared::CqEntry;
 
 constexpr uint64_t kWcFlags = uint64_t{IBV_WC_STANDARD_FLAGS} | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
-                              IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
+                              IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK | IBV_WC_EX_WITH_FLOW_TAG;
 
 uint64_t ring_size(uint32_t mask)
 {
@@ -71,7 +71,9 @@ Cq *make(ibv_context *context, ibv_pd *domain, int cqe, ibv_comp_channel *channe
     CqEntry &entry = *cq.shared;
     entry.mask = cq.mask;
     entry.limit = static_cast<uint32_t>(cqe);
-    entry.wants_timestamps = (wc_flags & ~uint64_t{IBV_WC_STANDARD_FLAGS}) != 0 ? 1 : 0;
+    constexpr uint64_t kTimestamps =
+        IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
+    entry.wants_timestamps = (wc_flags & kTimestamps) != 0 ? 1 : 0;
     entry.ring = cq.ring_at = ring;
     entry.produced.store(0);
     entry.claimed = 0;
@@ -129,7 +131,8 @@ Said read(const Completion &completion)
             .byte_len = once(completion.byte_len),
             .imm_data = once(completion.imm_data),
             .src_qp = once(completion.src_qp),
-            .wc_flags = once(completion.wc_flags) & (IBV_WC_GRH | IBV_WC_WITH_IMM | IBV_WC_WITH_INV),
+            .wc_flags = once(completion.wc_flags) &
+                        (IBV_WC_GRH | IBV_WC_WITH_IMM | IBV_WC_WITH_INV | IBV_WC_IP_CSUM_OK),
             .status =
                 status <= IBV_WC_TM_RNDV_INCOMPLETE ? static_cast<ibv_wc_status>(status) : IBV_WC_GENERAL_ERR,
             .receive_opcode = once(completion.opcode) == kWithImm ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV,

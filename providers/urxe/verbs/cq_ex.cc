@@ -55,6 +55,13 @@ Value read(ibv_cq_ex *cq)
     return to_cq(cq).current.*Member;
 }
 
+/// What comes without immediate data, and is a frame, has its tag in that place.
+uint32_t read_flow_tag(ibv_cq_ex *cq)
+{
+    const ibv_wc &wc = to_cq(cq).current;
+    return (wc.wc_flags & (IBV_WC_WITH_IMM | IBV_WC_WITH_INV)) != 0 ? 0 : wc.imm_data;
+}
+
 uint64_t read_completion_ts(ibv_cq_ex *cq)
 {
     return to_cq(cq).timestamp;
@@ -86,6 +93,7 @@ void cq_ex_init(Cq &cq)
     ex.read_slid = read<uint32_t, &ibv_wc::slid>;
     ex.read_sl = read<uint8_t, &ibv_wc::sl>;
     ex.read_dlid_path_bits = read<uint8_t, &ibv_wc::dlid_path_bits>;
+    ex.read_flow_tag = read_flow_tag;
     ex.read_completion_ts = read_completion_ts;
     ex.read_completion_wallclock_ns = read_completion_wallclock_ns;
 }

@@ -21,6 +21,7 @@
 #include "verbs/path.hh"
 #include "verbs/pd.hh"
 #include "verbs/qp_state.hh"
+#include "verbs/raw_qp.hh"
 #include "verbs/xrcd.hh"
 #include "wire/codes.hh"
 
@@ -47,6 +48,8 @@ uint64_t send_ops_of(ibv_qp_type type)
             return kUnreliableSendOps;
         case IBV_QPT_UD:
             return kDatagramSendOps;
+        case IBV_QPT_RAW_PACKET:
+            return IBV_QP_EX_WITH_SEND;
         default:
             return 0;
     }
@@ -60,6 +63,10 @@ int check(const ibv_qp_init_attr_ex &attr)
         return (attr.comp_mask & ~uint32_t{IBV_QP_INIT_ATTR_XRCD}) != 0 ? EOPNOTSUPP
                : attr.comp_mask == 0 || attr.xrcd == nullptr            ? EINVAL
                                                                         : 0;
+    // raw_qp_create() looks at these.
+    constexpr uint32_t kSpreads = IBV_QP_INIT_ATTR_IND_TABLE | IBV_QP_INIT_ATTR_RX_HASH;
+    if (attr.qp_type == IBV_QPT_RAW_PACKET && (attr.comp_mask & kSpreads) != 0)
+        return 0;
     const uint64_t send_ops = send_ops_of(attr.qp_type);
     if (send_ops == 0)
         return EOPNOTSUPP;
@@ -294,7 +301,7 @@ int check_attr(const Qp &qp, const ibv_qp_attr &attr, int mask, ibv_gid &source)
         ((mask & IBV_QP_DEST_QPN) != 0 && attr.dest_qp_num > 0xffffff) ||
         ((mask & IBV_QP_MAX_QP_RD_ATOMIC) != 0 && attr.max_rd_atomic > kMaxRdAtomic) ||
         ((mask & IBV_QP_MAX_DEST_RD_ATOMIC) != 0 && attr.max_dest_rd_atomic > kMaxRdAtomic) ||
-        (mask & IBV_QP_ALT_PATH) != 0)
+        (mask & (IBV_QP_ALT_PATH | IBV_QP_RATE_LIMIT)) != 0)
         return EINVAL;
     if ((mask & IBV_QP_AV) == 0)
         return 0;
@@ -337,6 +344,8 @@ int open_endpoint(Qp &qp)
 
 int modify(Qp &qp, const ibv_qp_attr &attr, int mask)
 {
+    if (qp.spread != nullptr)
+        return EOPNOTSUPP;  // It has neither queue; its work queues have states.
     const ibv_qp_state from = qp.state.load();
     if ((mask & IBV_QP_CUR_STATE) != 0 && attr.cur_qp_state != from)
         return EINVAL;
@@ -353,7 +362,7 @@ int modify(Qp &qp, const ibv_qp_attr &attr, int mask)
             qp.shared->local_gid = source;
             qp.shared->remote_gid = attr.ah_attr.grh.dgid;
         }
-        if (from == IBV_QPS_INIT && to == IBV_QPS_RTR) {
+        if (from == IBV_QPS_INIT && to == IBV_QPS_RTR && qp.verbs.qp.qp_type != IBV_QPT_RAW_PACKET) {
             qp.shared->is_established.store(0);
             if (qp.verbs.qp.qp_type != IBV_QPT_UD)
                 find_connected_peer(qp);
@@ -402,16 +411,23 @@ ibv_qp *qp_create(ibv_pd *pd, ibv_qp_init_attr *attr)
 
 ibv_qp *qp_create_ex(ibv_context *context, ibv_qp_init_attr_ex *attr)
 {
-    int error = check(*attr);
-    if (error != 0)
+    if (const int error = check(*attr); error != 0)
         return common::null_with(error);
-    const bool is_xrc_recv = attr->qp_type == IBV_QPT_XRC_RECV;
-    const bool is_xrc_send = attr->qp_type == IBV_QPT_XRC_SEND;
+    if (attr->qp_type == IBV_QPT_RAW_PACKET)
+        return raw_qp_create(context, *attr);
+    Qp *qp = qp_make(context, *attr);
+    return qp == nullptr ? nullptr : &qp->verbs.qp;
+}
+
+Qp *qp_make(ibv_context *context, ibv_qp_init_attr_ex &attr)
+{
+    const bool is_xrc_recv = attr.qp_type == IBV_QPT_XRC_RECV;
+    const bool is_xrc_send = attr.qp_type == IBV_QPT_XRC_SEND;
     if (is_xrc_recv)
-        attr->cap = {};
+        attr.cap = {};
     if (is_xrc_send)
-        attr->cap.max_recv_wr = attr->cap.max_recv_sge = 0;
-    ibv_pd *pd = is_xrc_recv ? nullptr : attr->pd;
+        attr.cap.max_recv_wr = attr.cap.max_recv_sge = 0;
+    ibv_pd *pd = is_xrc_recv ? nullptr : attr.pd;
     Process &process = process_of(*context);
     auto made = common::member_allocate<Qp>(pd, Resource::kQp);
     if (!made)
@@ -420,35 +436,36 @@ ibv_qp *qp_create_ex(ibv_context *context, ibv_qp_init_attr_ex *attr)
     qp.process = &process;
     qp.self = &qp;
     qp.pd_number = pd == nullptr ? 0 : pd_number(pd);
-    qp.send_cq = is_xrc_recv ? nullptr : &to_cq(attr->send_cq);
-    qp.recv_cq = is_xrc_recv || is_xrc_send ? nullptr : &to_cq(attr->recv_cq);
-    qp.srq = qp.recv_cq == nullptr || attr->srq == nullptr ? nullptr : &to_srq(attr->srq);
-    qp.signals_all = attr->sq_sig_all != 0;
+    const auto cq_of = [](ibv_cq *cq) { return cq == nullptr ? nullptr : &to_cq(cq); };
+    qp.send_cq = is_xrc_recv ? nullptr : cq_of(attr.send_cq);
+    qp.recv_cq = is_xrc_recv || is_xrc_send ? nullptr : cq_of(attr.recv_cq);
+    qp.srq = qp.recv_cq == nullptr || attr.srq == nullptr ? nullptr : &to_srq(attr.srq);
+    qp.signals_all = attr.sq_sig_all != 0;
     qp.state.store(IBV_QPS_RESET);
     ibv_qp &ibqp = qp.verbs.qp;
     ibqp.context = context;
-    ibqp.qp_context = attr->qp_context;
+    ibqp.qp_context = attr.qp_context;
     ibqp.pd = pd;
-    ibqp.send_cq = qp.send_cq == nullptr ? nullptr : attr->send_cq;
-    ibqp.recv_cq = qp.recv_cq == nullptr ? nullptr : attr->recv_cq;
-    ibqp.srq = qp.srq == nullptr ? nullptr : attr->srq;
+    ibqp.send_cq = qp.send_cq == nullptr ? nullptr : attr.send_cq;
+    ibqp.recv_cq = qp.recv_cq == nullptr ? nullptr : attr.recv_cq;
+    ibqp.srq = qp.srq == nullptr ? nullptr : attr.srq;
     if (is_xrc_recv) {
-        qp.xrcd = to_xrcd(attr->xrcd).number;
-        qp.verbs.xrcd = &to_xrcd(attr->xrcd).verbs;
+        qp.xrcd = to_xrcd(attr.xrcd).number;
+        qp.verbs.xrcd = &to_xrcd(attr.xrcd).verbs;
         qp.verbs.comp_mask |= VERBS_QP_XRCD;
     }
     ibqp.state = IBV_QPS_RESET;
-    ibqp.qp_type = attr->qp_type;
+    ibqp.qp_type = attr.qp_type;
     qp.events.event.element.qp = &ibqp;
-    error = make_send_queue(qp, pd, attr->cap);
+    int error = make_send_queue(qp, pd, attr.cap);
     if (error == 0) {
         qp.state_lock.init();
         pthread_mutex_init(&ibqp.mutex, nullptr);
         pthread_cond_init(&ibqp.cond, nullptr);
-        if (common::wants_send_ops(*attr))
+        if (common::wants_send_ops(attr))
             qp_ex_init(qp);
         common::Locked locked(process.lock);
-        error = make_entry(qp, *attr);
+        error = make_entry(qp, attr);
     }
     if (error != 0) {
         free_send_queue(qp);
@@ -456,10 +473,10 @@ ibv_qp *qp_create_ex(ibv_context *context, ibv_qp_init_attr_ex *attr)
     }
     ibqp.handle = qp.index;
     ibqp.qp_num = process.qp_num(qp.index);
-    qp.attr.cap = attr->cap;
+    qp.attr.cap = attr.cap;
     if (pd != nullptr)
         pd_ref(pd);
-    return &made.release()->verbs.qp;
+    return made.release();
 }
 
 int qp_modify(ibv_qp *ibqp, ibv_qp_attr *attr, int mask)
@@ -504,7 +521,7 @@ int qp_destroy(ibv_qp *handle)
     bool is_last;
     {
         common::Locked locked(process.lock);
-        if (qp->attachments != nullptr)
+        if (qp->attachments != nullptr || process.taps.has_flows(*qp))
             return EBUSY;
         is_last = qp_close(handle);
         if (is_last)
@@ -539,6 +556,7 @@ int qp_destroy(ibv_qp *handle)
             qp->receives.destroy(process);
         process.qp_indices.give(qp->index);
     }
+    raw_qp_release(*qp);
     if (ibqp.pd != nullptr)
         pd_unref(ibqp.pd);
     pthread_cond_destroy(&ibqp.cond);

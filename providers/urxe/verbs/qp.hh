@@ -34,6 +34,7 @@ struct Request {
     bool is_signaled;
     bool is_solicited;
     bool is_fenced;
+    bool has_checksums;  ///< of a raw QP: those of the frame are to be filled in
     uint8_t flush_type, flush_level;
     uint32_t num_segments;
     union {
@@ -66,6 +67,7 @@ ibv_wc_opcode wc_opcode(const Request &request);
 
 struct Attachment;
 struct OpenedQp;
+struct Spread;
 
 struct Qp {
     verbs_qp verbs;  // must be first
@@ -120,6 +122,12 @@ struct Qp {
     /// What the QP is on the wire: of a connected one that is not on this host, and of each datagram QP.
     link::Endpoint *endpoint;
 
+    // Of a raw QP.
+    raw::Tap *tap;         ///< what it sends by; null where it only has receives
+    Spread *spread;        ///< over work queues; null: what it gets is its own
+    uint32_t flows;        ///< rules that give it frames; under the lock of rules
+    uint64_t frames_lost;  ///< for want of a receive; likewise
+
     // The request at `next` waits.
     bool is_waiting;
     Qp *next_waiting;
@@ -154,6 +162,8 @@ inline Qp &to_qp(ibv_qp_ex *qp)
 
 ibv_qp *qp_create(ibv_pd *pd, ibv_qp_init_attr *attr);
 ibv_qp *qp_create_ex(ibv_context *context, ibv_qp_init_attr_ex *attr);
+/// Makes a QP of what has been checked. Null with errno.
+Qp *qp_make(ibv_context *context, ibv_qp_init_attr_ex &attr);
 int qp_modify(ibv_qp *qp, ibv_qp_attr *attr, int mask);
 int qp_query(ibv_qp *qp, ibv_qp_attr *attr, int mask, ibv_qp_init_attr *init_attr);
 int qp_destroy(ibv_qp *qp);

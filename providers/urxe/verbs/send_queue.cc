@@ -8,6 +8,7 @@
 #include "direct/completion.hh"
 #include "direct/execute.hh"
 #include "link/endpoint.hh"
+#include "raw/send.hh"
 #include "verbs/ah.hh"
 #include "verbs/mw.hh"
 #include "verbs/path.hh"
@@ -24,13 +25,17 @@ using direct::Result;
 /// The longest that a request waits before it is tried again, where its target does not answer.
 constexpr uint64_t kMaxRetryNs = 1'000'000;
 
+/// How long a frame waits for which the queue of the interface has no room.
+constexpr uint64_t kInterfaceRetryNs = 100'000;
+
 /// Types of QP that know an operation, as bits (IBTA 10.8.1, table of operations).
 constexpr uint32_t types_with(unsigned opcode)
 {
     constexpr uint32_t kRc = 1U << IBV_QPT_RC, kUc = 1U << IBV_QPT_UC, kUd = 1U << IBV_QPT_UD,
-                       kXrc = 1U << IBV_QPT_XRC_SEND;
+                       kXrc = 1U << IBV_QPT_XRC_SEND, kRaw = 1U << IBV_QPT_RAW_PACKET;
     switch (opcode) {
         case IBV_WR_SEND:
+            return kRc | kUc | kUd | kXrc | kRaw;
         case IBV_WR_SEND_WITH_IMM:
             return kRc | kUc | kUd | kXrc;
         case IBV_WR_RDMA_WRITE:
@@ -132,11 +137,14 @@ Result carry_out(Qp &qp, const Request &request)
     if (request.opcode == IBV_WR_BIND_MW || request.opcode == IBV_WR_LOCAL_INV)
         return {Outcome::kDone, mw_execute(qp, request), 0};
     const bool is_datagram = qp.verbs.qp.qp_type == IBV_QPT_UD;
+    const bool is_raw = qp.verbs.qp.qp_type == IBV_QPT_RAW_PACKET;
     if (is_datagram)
         find_datagram_peer(qp, request);
     // Who takes a region of this process away sees this, or the request does not find it any more.
     qp.is_busy.exchange(1, std::memory_order_seq_cst);
-    const Result result = is_datagram ? direct::execute_datagram(qp, request) : direct::execute(qp, request);
+    const Result result = is_datagram ? direct::execute_datagram(qp, request)
+                          : is_raw    ? raw::send(qp, request)
+                                      : direct::execute(qp, request);
     qp.is_busy.store(0, std::memory_order_release);
     return result;
 }
@@ -191,6 +199,7 @@ void set_common(const Qp &qp, Request &request, uint64_t wr_id, uint32_t opcode,
     request.is_solicited = (flags & IBV_SEND_SOLICITED) != 0;
     request.is_fenced = (flags & IBV_SEND_FENCE) != 0;
     request.is_inline = (flags & IBV_SEND_INLINE) != 0;
+    request.has_checksums = (flags & IBV_SEND_IP_CSUM) != 0;
     request.num_segments = 0;
     request.length = 0;
 }
@@ -281,6 +290,8 @@ void qp_run(Qp &qp)
             case Outcome::kDone:
                 break;
             case Outcome::kNotReady:
+                if (qp.verbs.qp.qp_type == IBV_QPT_RAW_PACKET)
+                    return wait(qp, now_ns(), kInterfaceRetryNs);
                 if (qp.is_acknowledged() && waits_for_peer(qp))
                     return;
                 status = qp.is_acknowledged() ? IBV_WC_RETRY_EXC_ERR : IBV_WC_SUCCESS;

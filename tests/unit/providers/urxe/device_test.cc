@@ -189,8 +189,8 @@ TEST_F(Loopback, ProtectionDomain)
 TEST_F(Loopback, WhatIsNotThereIsNotSupported)
 {
     errno = 0;
-    ibv_wq_init_attr attr{};
-    EXPECT_EQ(ibv_create_wq(context_, &attr), nullptr);
+    ibv_flow_action_esp_attr attr{};
+    EXPECT_EQ(ibv_create_flow_action_esp(context_, &attr), nullptr);
     EXPECT_EQ(errno, EOPNOTSUPP);
 }
 
