@@ -334,6 +334,7 @@ void Process::destroy()
     for (IndexPool *pool :
          {&mr_indices, &qp_indices, &cq_indices, &srq_indices, &buffer_indices, &group_indices})
         pool->destroy();
+    group_members.destroy();
     regions.destroy();
     qps.destroy();
     cqs.destroy();

@@ -32,6 +32,19 @@ struct SlotSet {
     uint64_t bits[shared::kProcessSlots / 64];
 };
 
+/// Processes that datagrams to multicast groups may be for.
+struct GroupSlots {
+    SlotSet reached;  ///< that have attachments, and whose heap this process maps
+    SlotSet others;   ///< that get packets past the network
+};
+
+/// What the owner knows of an attachment to a multicast group, beside GroupEntry.
+struct GroupMember {
+    std::atomic<uint32_t> qp_num;  ///< 0: there is none. Written with release, after all else
+    uint32_t interface;            ///< index
+    ibv_gid group;
+};
+
 /// A process whose objects this one works on: itself, or another of the same user on the same host.
 struct Peer {
     Process *process;  ///< of itself; null for another
@@ -108,8 +121,9 @@ public:
     Mw *windows;
 
     IndexPool group_indices;
+    PrivateTable<GroupMember, 6, 6> group_members;  ///< by the same index as in the heap
     common::Mutex groups_lock;  ///< of what is known of the multicast groups of others: the members below
-    SlotSet group_slots;
+    GroupSlots group_slots;
     uint32_t groups_seen;   ///< 1 more than ProcessHeader::groups_changed was; 0: never looked
     CompChannel *channels;  ///< by CompChannel::next
     common::Mutex channels_lock;

@@ -139,11 +139,10 @@ static void ud_dropped(void)
     CHECK_EQ(ibv_destroy_ah(ah), 0);
 }
 
-static void multicast(void)
+static void multicast_to(union ibv_gid group)
 {
     struct pair pair;
     struct ibv_wc wc;
-    union ibv_gid group = {.raw = {0xff, 0x0e, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 239, 1, 2, 3}};
     struct ibv_ah_attr attr = {
         .is_global = 1,
         .port_num = env.port,
@@ -168,6 +167,17 @@ static void multicast(void)
     CHECK(ibv_detach_mcast(pair.qp[1], &group, 0) != 0);
     CHECK_EQ(ibv_destroy_ah(ah), 0);
     pair_close(&pair);
+}
+
+static void multicast(void)
+{
+    multicast_to((union ibv_gid){.raw = {0xff, 0x0e, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 239, 1, 2, 3}});
+}
+
+/* As RoCEv2 has groups of IPv4. */
+static void multicast_ipv4(void)
+{
+    multicast_to((union ibv_gid){.raw = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 239, 1, 2, 3}});
 }
 
 static void multicast_needs_ud(void)
@@ -219,6 +229,7 @@ const struct test datagram_tests[] = {
     {"ud_reply", ud_reply, false},
     {"ud_dropped", ud_dropped, false},
     {"multicast", multicast, false},
+    {"multicast_ipv4", multicast_ipv4, true},
     {"multicast_needs_ud", multicast_needs_ud, false},
     {"ah_errors", ah_errors, false},
     {NULL, NULL, false},

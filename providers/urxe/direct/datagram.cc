@@ -77,6 +77,28 @@ shared::QpEntry *qp_of(Peer &peer, uint32_t qp_num)
     return entry != nullptr && entry->qp_num.load(std::memory_order_acquire) == qp_num ? entry : nullptr;
 }
 
+/// To the QPs on this host one by one; to all others as one packet.
+ibv_wc_status send_to_group(const Datagram &datagram)
+{
+    const Request &request = datagram.request;
+    link::Endpoint *endpoint = datagram.qp.endpoint;
+    ibv_wc_status status = IBV_WC_SUCCESS;
+    const auto send = [&](uint32_t slot) {
+        if (endpoint != nullptr && status == IBV_WC_SUCCESS)
+            status = endpoint->send_datagram(request, slot);
+    };
+    mcast_for_each(
+        datagram.qp, request.datagram.destination,
+        [&](Peer &peer, uint32_t qp_num) {
+            if (shared::QpEntry *entry = qp_of(peer, qp_num); entry != nullptr)
+                deliver(datagram, peer, *entry);
+        },
+        send);
+    if (endpoint != nullptr && endpoint->has_network())
+        send(0);
+    return status;
+}
+
 }  // namespace
 
 Result execute_datagram(Qp &qp, const Request &request)
@@ -90,14 +112,8 @@ Result execute_datagram(Qp &qp, const Request &request)
     // The highest bit of the key asks for the QP's own (IBTA 10.2.5).
     Datagram datagram = {qp, request, payload, (to.qkey >> 31) != 0 ? qp.attr.qkey : to.qkey, {}};
     write_grh(request, datagram.grh);
-    if (is_multicast(to.destination)) {
-        if (to.qp_num == kMulticastQp)
-            mcast_for_each(qp, to.destination, [&](Peer &peer, uint32_t qp_num) {
-                if (shared::QpEntry *entry = qp_of(peer, qp_num); entry != nullptr)
-                    deliver(datagram, peer, *entry);
-            });
-        return done(IBV_WC_SUCCESS);
-    }
+    if (is_multicast(to.destination))
+        return done(to.qp_num == kMulticastQp ? send_to_group(datagram) : IBV_WC_SUCCESS);
     if (qp.peer == nullptr)
         return done(qp.endpoint == nullptr ? IBV_WC_SUCCESS : qp.endpoint->send_datagram(request));
     if (qp.peer->is_dead.load(std::memory_order_relaxed))

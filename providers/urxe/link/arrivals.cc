@@ -2,10 +2,12 @@
 // Packets that arrive: from the sockets to the queue pairs that they are for.
 #include <sys/epoll.h>
 
+#include <bit>
 #include <cerrno>
 
 #include "link/endpoint.hh"
 #include "process.hh"
+#include "verbs/mcast.hh"
 
 namespace urxe {
 namespace {
@@ -78,12 +80,11 @@ size_t count_for(const link::Link::Arrival &arrival, uint32_t slot)
     return count;
 }
 
-void take(Process &process, const link::Link::Arrival &arrival, const wire::Packet &packet,
+/// Gives a packet to the QP of this process that has the number.
+void give(Process &process, uint32_t qp_num, const link::Link::Arrival &arrival, const wire::Packet &packet,
           wire::Reason reason, Touched &touched, bool is_helper)
 {
-    if (!wire::icrc_check(arrival.route.flow, arrival.bytes).has_value())
-        return;
-    Qp **found = process.qps.find(shared::index_of_qp(packet.bth.dest_qpn));
+    Qp **found = process.qps.find(shared::index_of_qp(qp_num));
     if (found == nullptr || *found == nullptr)
         return;
     Qp &qp = **found;
@@ -104,14 +105,37 @@ void take(Process &process, const link::Link::Arrival &arrival, const wire::Pack
     qp.send_lock.unlock();
 }
 
+/// Gives a packet to whom it is for in this process.
+void take(Process &process, const link::Link::Arrival &arrival, const wire::Packet &packet,
+          wire::Reason reason, Touched &touched, bool is_helper)
+{
+    if (!wire::icrc_check(arrival.route.flow, arrival.bytes).has_value())
+        return;
+    if (packet.bth.dest_qpn != kMulticastQp)
+        return give(process, packet.bth.dest_qpn, arrival, packet, reason, touched, is_helper);
+    // Each process that has joined the group got a packet of its own.
+    mcast_for_each_own(
+        process, std::bit_cast<ibv_gid>(arrival.route.flow.destination), arrival.route.interface,
+        [&](uint32_t qp_num) { give(process, qp_num, arrival, packet, reason, touched, is_helper); });
+}
+
 /// Takes the first of a run, or passes as many on as are for another process. Gives how many that were.
 size_t take_or_pass_on(Process &process, const link::Link::Arrival &arrival, Touched &touched, bool is_helper)
 {
+    if (arrival.bytes.empty()) {
+        process.header().groups_changed.fetch_add(1);
+        return 1;
+    }
     wire::Packet packet{};
     const wire::Reason reason = wire::parse(arrival.bytes, packet);
     if (reason == wire::Reason::kShort)
         return 1;
-    if (const uint32_t slot = shared::slot_of_qp(packet.bth.dest_qpn); slot != process.self.slot) {
+    // The number that all members of a group have is nobody else's.
+    const bool is_for_group = packet.bth.dest_qpn == kMulticastQp;
+    if (wire::is_multicast(arrival.route.flow.destination) != is_for_group)
+        return 1;
+    if (const uint32_t slot = shared::slot_of_qp(packet.bth.dest_qpn);
+        !is_for_group && slot != process.self.slot) {
         const size_t count = count_for(arrival, slot);
         process.link.pass_on(arrival, count, slot);
         return count;

@@ -268,7 +268,7 @@ void Endpoint::complete(uint32_t, ibv_wc_status status, uint32_t byte_count)
         qp_fail(qp_);
 }
 
-ibv_wc_status Endpoint::send_datagram(const Request &request)
+ibv_wc_status Endpoint::send_datagram(const Request &request, uint32_t slot)
 {
     const auto &datagram = request.datagram;
     direct::Pieces payload;
@@ -279,6 +279,7 @@ ibv_wc_status Endpoint::send_datagram(const Request &request)
     route.flow.destination = std::bit_cast<wire::Address>(datagram.destination);
     route.flow.source_port = route.flow.destination_port = wire::kRoceUdpPort;
     route.interface = route_.interface;
+    route.slot = slot;
     route.traffic_class = datagram.traffic_class;
     route.hop_limit = datagram.hop_limit;
     const bool has_immediate = request.opcode == IBV_WR_SEND_WITH_IMM;

@@ -40,8 +40,10 @@ public:
     void run_requests();
     /// Takes a packet for the QP. `reason` is why wire::parse() refused it.
     void receive(const wire::Packet &packet, wire::Reason reason, const Link::Arrival &arrival);
-    /// Sends a datagram.
-    ibv_wc_status send_datagram(const Request &request);
+    /// Sends a datagram over the network; past it, to the process that has the slot, if that is not 0.
+    ibv_wc_status send_datagram(const Request &request, uint32_t slot = 0);
+    /// Whether the QP's device has a network.
+    bool has_network() const { return route_.interface != kLoopback; }
 
     bool is_touched;  ///< packets came, and run() is to be called
 

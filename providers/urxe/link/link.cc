@@ -80,17 +80,20 @@ int Link::open_udp(int family)
     address4.sin_port = htons(wire::kRoceUdpPort);
     const bool is_ipv6 = family == AF_INET6;
     // An identification of zero, which the ICRC covers, takes packets that are never fragmented. No connect(): it would
-    // make the kernel count them.
+    // make the kernel count them. Whoever else has this port in this network namespace is a process of the same user, and
+    // gets what is sent to a group otherwise.
     bool works = set(file, SOL_SOCKET, SO_REUSEPORT, 1);
     if (is_ipv6)
         works = works && set(file, IPPROTO_IPV6, IPV6_V6ONLY, 1) &&
                 set(file, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1) && set(file, IPPROTO_IPV6, IPV6_RECVTCLASS, 1) &&
                 set(file, IPPROTO_IPV6, IPV6_RECVHOPLIMIT, 1) &&
-                set(file, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
+                set(file, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE) &&
+                set(file, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, 0);
     else
         works = works && set(file, IPPROTO_IP, IP_PKTINFO, 1) && set(file, IPPROTO_IP, IP_RECVTOS, 1) &&
                 set(file, IPPROTO_IP, IP_RECVTTL, 1) &&
-                set(file, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
+                set(file, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE) &&
+                set(file, IPPROTO_IP, IP_MULTICAST_LOOP, 0);
     works =
         works && (is_ipv6 ? bind(file, reinterpret_cast<const sockaddr *>(&address6), sizeof address6)
                           : bind(file, reinterpret_cast<const sockaddr *>(&address4), sizeof address4)) == 0;
@@ -109,6 +112,11 @@ int Link::open_udp(int family)
         getsockopt(file, IPPROTO_IP, IP_TTL, &default_ttl_, &ttl_size);
     if (is_ipv6)
         set(file, IPPROTO_UDP, UDP_NO_CHECK6_RX, 1);
+    // Nor need it see the packets of groups that others have joined: none of its QPs is attached.
+    if (is_ipv6)
+        set(file, IPPROTO_IPV6, IPV6_MULTICAST_ALL, 0);
+    else
+        set(file, IPPROTO_IP, IP_MULTICAST_ALL, 0);
     return file;
 }
 
@@ -169,6 +177,42 @@ void Link::close()
             ::close(file);
     std::free(memory_);
     memory_ = nullptr;
+}
+
+int Link::change_membership(const wire::Address &group, uint32_t interface, bool joins)
+{
+    const bool is_ipv4 = wire::is_ipv4(group);
+    const int file = sockets_[is_ipv4 ? kIpv4 : kIpv6];
+    if (!is_open() || file < 0)
+        return 0;
+    ip_mreqn group4{};
+    std::memcpy(&group4.imr_multiaddr, group.data() + 12, sizeof group4.imr_multiaddr);
+    group4.imr_ifindex = static_cast<int>(interface);
+    ipv6_mreq group6{};
+    std::memcpy(&group6.ipv6mr_multiaddr, group.data(), sizeof group6.ipv6mr_multiaddr);
+    group6.ipv6mr_interface = interface;
+    const int result = is_ipv4 ? setsockopt(file, IPPROTO_IP, joins ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP,
+                                            &group4, sizeof group4)
+                               : setsockopt(file, IPPROTO_IPV6, joins ? IPV6_JOIN_GROUP : IPV6_LEAVE_GROUP,
+                                            &group6, sizeof group6);
+    return result == 0 ? 0 : errno;
+}
+
+int Link::join(const wire::Address &group, uint32_t interface)
+{
+    const int error = change_membership(group, interface, true);
+    if (error == ENOBUFS)
+        __verbs_log(nullptr, VERBS_LOG_WARN,
+                    "urxe: the kernel lets a process join no more multicast groups; raise "
+                    "net.ipv4.igmp_max_memberships");
+    return error;
+}
+
+void Link::leave(const wire::Address &group, uint32_t interface)
+{
+    const int error = errno;
+    change_membership(group, interface, false);
+    errno = error;
 }
 
 std::span<uint8_t> Link::room()
@@ -266,11 +310,14 @@ void Link::flush()
             std::memcpy(&out.name.v4.sin_addr, route.flow.destination.data() + 12, 4);
             message.msg_namelen = sizeof out.name.v4;
             in_pktinfo info{};
+            const bool is_multicast = wire::is_multicast(route.flow.destination);
+            if (is_multicast)
+                info.ipi_ifindex = static_cast<int>(route.interface);
             std::memcpy(&info.ipi_spec_dst, route.flow.source.data() + 12, 4);
             add(IPPROTO_IP, IP_PKTINFO, &info, sizeof info);
             if (traffic_class != 0)
                 add(IPPROTO_IP, IP_TOS, &traffic_class, sizeof traffic_class);
-            if (hop_limit != 0 && hop_limit != default_ttl_)
+            if (hop_limit != 0 && (hop_limit != default_ttl_ || is_multicast))
                 add(IPPROTO_IP, IP_TTL, &hop_limit, sizeof hop_limit);
         } else {
             socket = kIpv6;
@@ -350,7 +397,7 @@ bool Link::describe(size_t socket, int buffer, Arrival &arrival) const
         arrival.route = memory_->passed[buffer].route;
         arrival.segment_size = memory_->passed[buffer].segment_size;
         arrival.run = {memory_->in[buffer], length};
-        return length != 0 && arrival.segment_size != 0;
+        return (length != 0) == (arrival.segment_size != 0);
     }
     arrival.run = {memory_->in[buffer], length};
     size_t segment_size = kBufferSize;
@@ -377,9 +424,10 @@ bool Link::describe(size_t socket, int buffer, Arrival &arrival) const
             std::memcpy(&value, data, sizeof value);
             return value;
         };
-        if (control->cmsg_level == IPPROTO_IP && control->cmsg_type == IP_PKTINFO)
+        if (control->cmsg_level == IPPROTO_IP && control->cmsg_type == IP_PKTINFO) {
             std::memcpy(route.flow.destination.data() + 12, data + offsetof(in_pktinfo, ipi_addr), 4);
-        else if (control->cmsg_level == IPPROTO_IP && control->cmsg_type == IP_TOS)
+            std::memcpy(&route.interface, data + offsetof(in_pktinfo, ipi_ifindex), sizeof route.interface);
+        } else if (control->cmsg_level == IPPROTO_IP && control->cmsg_type == IP_TOS)
             route.traffic_class = data[0];
         else if ((control->cmsg_level == IPPROTO_IP && control->cmsg_type == IP_TTL) ||
                  (control->cmsg_level == IPPROTO_IPV6 && control->cmsg_type == IPV6_HOPLIMIT))

@@ -18,10 +18,14 @@
 
 namespace urxe::link {
 
+/// Index of the loopback interface of every network namespace. Who is there is a process of this user, and gets datagrams to
+/// groups without the network.
+constexpr uint32_t kLoopback = 1;
+
 /// Where a packet goes to or comes from, and what its IP header says besides.
 struct Route {
     wire::Flow flow;
-    uint32_t interface;  ///< index, for link-local addresses; 0: the kernel's choice
+    uint32_t interface;  ///< index, for link-local and multicast addresses; 0: the kernel's choice
     uint32_t
         slot;  ///< of a process of this network namespace, which gets the packet past the network; 0: none
     uint8_t traffic_class;
@@ -44,6 +48,13 @@ public:
     static constexpr size_t kSockets = 3;
     const int (&sockets() const)[kSockets] { return sockets_; }
 
+    /// Makes packets to a multicast group arrive that come in by that interface, or does not any more. 0 or a positive errno
+    /// value. Without a socket nothing arrives anyway.
+    int join(const wire::Address &group, uint32_t interface);
+    void leave(const wire::Address &group, uint32_t interface);
+    /// Tells the process that has the slot that this one has joined its first group.
+    void tell_of_groups(uint32_t slot) { pass({}, {}, 0, slot); }
+
     /// Packets are sent in batches, from begin() to end(), by one thread at a time.
     void begin() { send_lock_.lock(); }
     /// Room for a packet of wire::kMaxPacketSize bytes, which stays until the next call.
@@ -54,6 +65,7 @@ public:
     void end();
 
     /// A packet that has arrived; with it, those behind it that the kernel joined to it, each of `segment_size` but the last.
+    /// Of no bytes: a process of this network namespace has joined its first group.
     struct Arrival {
         Route route;
         std::span<const uint8_t> bytes;
@@ -110,6 +122,7 @@ private:
     template <class Taken>
     void for_each_packet(size_t socket, int buffer, Taken taken);
     bool describe(size_t socket, int buffer, Arrival &arrival) const;
+    int change_membership(const wire::Address &group, uint32_t interface, bool joins);
     void pass(const Route &route, std::span<const uint8_t> run, size_t segment_size, uint32_t slot);
 
     int sockets_[kSockets];
@@ -129,11 +142,11 @@ void Link::for_each_packet(size_t socket, int buffer, Taken taken)
     Arrival arrival;
     if (!describe(socket, buffer, arrival))
         return;
-    while (!arrival.run.empty()) {
+    do {
         arrival.bytes = arrival.run.first(std::min(arrival.run.size(), arrival.segment_size));
         const size_t count = taken(arrival);
         arrival.run = arrival.run.subspan(std::min(arrival.run.size(), count * arrival.segment_size));
-    }
+    } while (!arrival.run.empty());
 }
 
 }  // namespace urxe::link

@@ -36,7 +36,7 @@ void Endpoint::receive(const wire::Packet &packet, wire::Reason reason, const Li
     if (!transport::pkey_matches(0xffff, packet.bth.pkey))
         return;
     arrival_ = &arrival;
-    is_touched = true;
+    is_touched = !is_datagram;  // A datagram is not answered.
     const wire::OpcodeInfo &info = wire::opcode_info(packet.bth.opcode);
     if (reason != wire::Reason::kNone) {
         responder_->receive_malformed(packet.bth);

@@ -23,6 +23,11 @@ constexpr bool is_ipv4(const Address &address)
     return std::equal(kMappedPrefix.begin(), kMappedPrefix.end(), address.begin());
 }
 
+constexpr bool is_multicast(const Address &address)
+{
+    return is_ipv4(address) ? address[12] >> 4 == 0xe : address[0] == 0xff;
+}
+
 /// Between which addresses and UDP ports (in host order) a packet travels. When both addresses are mapped
 /// ones the packet is IPv4.
 struct Flow {

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What arrives between two processes: every byte of each operation, sizes around those that travel in a completion.
 #include <arpa/inet.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <netinet/ip.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -124,25 +121,6 @@ TEST(Data, ArrivesWholeByEachOperation)
 {
     World::run([](Link &link) { each_operation(link, true, IBV_QPT_RC); },
                [](Link &link) { each_operation(link, false, IBV_QPT_RC); });
-}
-
-/// From now on the kernel refuses this process to copy from and to others, as in many containers.
-void refuse_copies()
-{
-    const auto refuse = [](uint32_t call) {
-        return std::array{sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
-                          sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)};
-    };
-    const auto reads = refuse(SYS_process_vm_readv), writes = refuse(SYS_process_vm_writev);
-    sock_filter program[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-                             reads[0],
-                             reads[1],
-                             writes[0],
-                             writes[1],
-                             BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-    const sock_fprog filter = {.len = std::size(program), .filter = program};
-    REQUIRE(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
-    REQUIRE(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0);
 }
 
 TEST(Data, ArrivesWholeWhereTheKernelRefusesCopiesToTheInitiator)

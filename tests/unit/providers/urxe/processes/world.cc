@@ -2,20 +2,26 @@
 // Making processes, and the verbs objects that most of them need.
 #include "world.hh"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <iterator>
 
 namespace processes {
 
@@ -67,6 +73,24 @@ void Link::receive_bytes(void *bytes, size_t size)
         REQUIRE(some > 0 || (some < 0 && errno == EINTR));
         done += static_cast<size_t>(std::max<ssize_t>(some, 0));
     }
+}
+
+void refuse_copies()
+{
+    const auto refuse = [](uint32_t call) {
+        return std::array{sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+                          sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)};
+    };
+    const auto reads = refuse(SYS_process_vm_readv), writes = refuse(SYS_process_vm_writev);
+    sock_filter program[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                             reads[0],
+                             reads[1],
+                             writes[0],
+                             writes[1],
+                             BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const sock_fprog filter = {.len = std::size(program), .filter = program};
+    REQUIRE(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+    REQUIRE(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0);
 }
 
 World::~World()

@@ -91,6 +91,9 @@ private:
     std::vector<int> files_;
 };
 
+/// From now on the kernel refuses this process to copy from and to others, as in many containers.
+void refuse_copies();
+
 /// How a QP is found.
 struct Address {
     uint32_t qp_num;
