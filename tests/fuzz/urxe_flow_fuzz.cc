@@ -16,6 +16,7 @@
 #include "raw/checksum.hh"
 #include "raw/frame.hh"
 #include "raw/rule.hh"
+#include "raw/segment.hh"
 #include "raw/toeplitz.hh"
 
 namespace {
@@ -159,5 +160,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     Bytes changed = frame;
     set_checksums(changed, headers);
     require(!headers.has_ipv4 || network_checksum_is_right(changed, headers));
+    constexpr size_t kPart = 5;
+    const size_t parts = segment_count(frame, headers, kPart);
+    for (size_t i = 0; parts > 1 && i < parts; ++i) {
+        changed.resize(frame.size());
+        changed.resize(segment_write(frame, headers, kPart, i, changed));
+        require(!changed.empty() && parse(changed).end == changed.size());
+    }
     return 0;
 }

@@ -21,6 +21,7 @@
 #include "process.hh"
 #include "raw/checksum.hh"
 #include "raw/frame.hh"
+#include "raw/segment.hh"
 #include "verbs/counters.hh"
 #include "verbs/flow.hh"
 #include "verbs/raw_qp.hh"
@@ -33,7 +34,8 @@ using direct::Copied;
 /// What PACKET_VNET_HDR puts in front of a frame, in the byte order of the host: struct virtio_net_hdr of
 /// <linux/virtio_net.h>, which no C++ compiler takes.
 struct VirtioHeader {
-    static constexpr uint8_t kNeedsChecksum = 1, kChecksumIsRight = 2;
+    static constexpr uint8_t kNeedsChecksum = 1, kChecksumIsRight = 2;           // flags
+    static constexpr uint8_t kTcpIpv4 = 1, kTcpIpv6 = 4, kUdp = 5, kEcn = 0x80;  // gso_type
     uint8_t flags, gso_type;
     uint16_t header_length, gso_size;
     uint16_t checksum_start, checksum_offset;
@@ -116,6 +118,19 @@ bool finish_checksum(std::span<uint8_t> frame, const VirtioHeader &header)
     return true;
 }
 
+/// Bytes of payload of each frame that one of the kernel's stands for; 0: it is one.
+size_t segment_size(const VirtioHeader &header)
+{
+    switch (header.gso_type & ~VirtioHeader::kEcn) {
+        case VirtioHeader::kTcpIpv4:
+        case VirtioHeader::kTcpIpv6:
+        case VirtioHeader::kUdp:
+            return header.gso_size;
+        default:
+            return 0;
+    }
+}
+
 ibv_wc_status scatter(Process &process, const direct::TakenReceive &receive, std::span<const uint8_t> frame)
 {
     direct::Pieces to;
@@ -147,12 +162,14 @@ void deliver(Process &process, Qp &qp, uint32_t tag, std::span<const uint8_t> fr
     completion.status = scatter(process, receive, frame);
     completion.imm_data = tag;
     completion.wc_flags = is_checked ? IBV_WC_IP_CSUM_OK : 0;
-    complete_receive(target, receive, completion);
+    if (complete_receive(target, receive, completion) == direct::Pushed::kOverrun)
+        target.call(shared::kAttentionFatal | shared::kAttentionError);
 }
 
 }  // namespace
 
 struct Taps::Memory {
+    uint8_t part[kMaxFrame];
     uint8_t in[kBatch][kVlanTag + kMaxFrame];
     mmsghdr messages[kBatch];
     iovec pieces[kBatch][2];
@@ -371,14 +388,27 @@ bool Taps::receive_some(Process &process, Tap &tap)
                 htons(said.tp_vlan_tci)};
             std::memcpy(bytes + kAddresses, tag, sizeof tag);
         }
-        take(process, tap, {bytes, size}, is_checked);
+        take_all(process, tap, {bytes, size}, is_checked, segment_size(header));
     }
     return count == kBatch;
 }
 
-void Taps::take(Process &process, Tap &tap, std::span<uint8_t> frame, bool is_checked)
+void Taps::take_all(Process &process, Tap &tap, std::span<const uint8_t> frame, bool is_checked, size_t size)
 {
     const Headers headers = parse(frame);
+    const size_t count = segment_count(frame, headers, size);
+    if (count == 1)
+        return take(process, tap, frame, headers, is_checked);
+    for (size_t i = 0; i < count; ++i) {
+        const std::span<const uint8_t> part(memory_->part,
+                                            segment_write(frame, headers, size, i, memory_->part));
+        take(process, tap, part, parse(part), is_checked);
+    }
+}
+
+void Taps::take(Process &process, Tap &tap, std::span<const uint8_t> frame, const Headers &headers,
+                bool is_checked)
+{
     is_checked = is_checked && headers.transport != 0 && network_checksum_is_right(frame, headers);
     for (Flow *flow = tap.flows; flow != nullptr; flow = flow->next) {
         const Rule &rule = flow->rule;

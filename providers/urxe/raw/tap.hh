@@ -18,6 +18,8 @@ struct Qp;
 
 namespace raw {
 
+struct Headers;
+
 /// A network interface. As long as raw QPs use it, it is there.
 struct Tap {
     unsigned interface;  ///< the kernel's number of it
@@ -65,7 +67,9 @@ private:
 
     void remove_locked(Process &process, Flow &flow);
     bool receive_some(Process &process, Tap &tap);
-    void take(Process &process, Tap &tap, std::span<uint8_t> frame, bool is_checked);
+    void take_all(Process &process, Tap &tap, std::span<const uint8_t> frame, bool is_checked, size_t size);
+    void take(Process &process, Tap &tap, std::span<const uint8_t> frame, const Headers &headers,
+              bool is_checked);
 
     common::Mutex lock_;
     Tap *first_;
