@@ -17,7 +17,7 @@
 namespace urxe {
 namespace {
 
-/// A program that looked for packets less than this ago looks for them by itself.
+/// Packets wait for the program no longer than this, once it has looked for them without a pause.
 constexpr uint64_t kPollsNs = 1'000'000;
 
 /// Waits for events until a time, in now_ns(); kNever: without end.
@@ -173,11 +173,7 @@ void Process::help()
         helper_wakes_at_.store(0, std::memory_order_seq_cst);
         for (int i = 0; i < count; ++i) {
             if (events[i].data.ptr == &link) {
-                if (now_ns() - polled_at_.load(std::memory_order_relaxed) > kPollsNs) {
-                    poll_link(true);
-                } else {
-                    watch_link(false);
-                }
+                poll_link(true);
                 continue;
             }
             if (events[i].data.ptr == &taps) {

@@ -178,6 +178,7 @@ int Process::create(Process &process)
     process.peers_lock_.init();
     process.channels_lock.init();
     process.helper_lock_.init();
+    process.watch_lock_.init();
     process.windows_lock.init();
     process.groups_lock.init();
     process.moderated_lock_.init();
@@ -302,7 +303,7 @@ void Process::become_inherited()
     taps.close_inherited();
     // Threads that may have held them are not here.
     for (common::Mutex *mutex :
-         {&lock, &peers_lock_, &channels_lock, &helper_lock_, &moderated_lock_, &self.lock})
+         {&lock, &peers_lock_, &channels_lock, &helper_lock_, &watch_lock_, &moderated_lock_, &self.lock})
         mutex->init();
     waiting_lock_.init();
 }
@@ -326,6 +327,7 @@ void Process::destroy()
     peers_lock_.destroy();
     channels_lock.destroy();
     helper_lock_.destroy();
+    watch_lock_.destroy();
     windows_lock.destroy();
     groups_lock.destroy();
     moderated_lock_.destroy();

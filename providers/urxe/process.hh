@@ -218,6 +218,8 @@ public:
     int watch_frames(int file, bool on);
     /// Gives how many packets there were; those of all sockets if `from_all`.
     size_t poll_link(bool is_helper, bool from_all = false);
+    /// The program is going to sleep until there is an event.
+    void expects_events();
 
     /// Starts the helper thread if it does not run. 0 or a positive errno value.
     int start_helper();
@@ -242,6 +244,7 @@ private:
     uint64_t next_deadline();
     uint64_t next_event();
     void watch_link(bool on);
+    void looks_for_packets();
     void drain_link(bool is_helper);
 
     /// Where a chunk of one of the tables in the heap is.
@@ -264,8 +267,11 @@ private:
     std::atomic<bool> helper_stops_;
     std::atomic<bool>
         helper_watches_;  ///< the sockets; else it looks now and then whether somebody else does
+    common::Mutex watch_lock_;
     shared::Lock touched_lock_;
+    std::atomic<uint32_t> refusals_;  ///< of threads of the program that found it taken
     Touched touched_;
+    std::atomic<uint32_t> looks_;            ///< for packets by threads of the program without a pause
     std::atomic<uint64_t> polled_at_;        ///< when a thread of the program last looked for packets
     std::atomic<uint64_t> helper_wakes_at_;  ///< by itself; 0: it is awake
     pthread_t helper_;

@@ -184,7 +184,8 @@ void post(Host &host, transport::Requester &requester, uint8_t kind)
     if (host.posted - host.completed == std::size(host.requests) || requester.failed())
         return;
     Request &request = host.requests[host.posted++ % std::size(host.requests)];
-    request = {.op = static_cast<Op>(kind & 7), .fence = (kind & 8) != 0, .length = 8};
+    request = {
+        .op = static_cast<Op>(kind & 7), .fence = (kind & 8) != 0, .quiet = (kind & 0x10) != 0, .length = 8};
     if (request.op == Op::kSend || request.op == Op::kWrite || request.op == Op::kRead)
         request.length = (kind >> 4) * 100u;
     requester.post();

@@ -3,7 +3,8 @@
 #include <sys/epoll.h>
 
 #include <bit>
-#include <cerrno>
+#include <ctime>
+#include <optional>
 
 #include "link/endpoint.hh"
 #include "process.hh"
@@ -45,7 +46,7 @@ void answer(const Touched &touched, bool all, bool is_helper)
         if (is_locked && qp.endpoint != nullptr && qp.endpoint->is_touched) {
             if (all)
                 qp.endpoint->run();
-            else
+            else if (qp.endpoint->has_responses)
                 qp.endpoint->run_requests();
             // What it completed may have been all, or have failed.
             if (qp.state.load(std::memory_order_relaxed) != IBV_QPS_RTS)
@@ -163,21 +164,29 @@ size_t Process::poll_link(bool is_helper, bool from_all)
 {
     if (!link.is_open())
         return 0;
-    if (!is_helper)
-        polled_at_.store(now_ns(), std::memory_order_relaxed);
-    if (!touched_lock_.try_lock())
+    if (!touched_lock_.try_lock()) {
+        // Its holder may wait for a processor that threads with a real-time priority, as this one, never leave: sleep, so
+        // that one is free.
+        constexpr uint32_t kTurn = 1024;
+        constexpr timespec kMoment = {.tv_sec = 0, .tv_nsec = 1};
+        if (!is_helper && refusals_.fetch_add(1, std::memory_order_relaxed) % kTurn == kTurn - 1)
+            nanosleep(&kMoment, nullptr);
         return 0;
+    }
     // Outside of an Access, since what is carried out may wait for those who work on this process's objects.
     answer(touched_, true, is_helper);
     let_go(touched_);
     size_t count = 0;
     {
-        const Access access(self);
-        if (access)
-            count = link.receive(is_helper || from_all, [&](const link::Link::Arrival &arrival) {
-                return take_or_pass_on(*this, arrival, touched_, is_helper);
-            });
+        std::optional<Access> access;
+        count = link.receive(is_helper || from_all, [&](const link::Link::Arrival &arrival) {
+            if (!access.has_value())
+                access.emplace(self);
+            return *access ? take_or_pass_on(*this, arrival, touched_, is_helper) : size_t{1};
+        });
     }
+    if (!is_helper)
+        looks_for_packets();
     // A program that polls answers a message with one of its own as a rule: the acknowledgement waits for that, or for the
     // next look. If there is none, the helper notices soon.
     const bool is_looked_after = !is_helper && !helper_watches_.load(std::memory_order_relaxed);
@@ -186,6 +195,29 @@ size_t Process::poll_link(bool is_helper, bool from_all)
         let_go(touched_);
     touched_lock_.unlock();
     return count;
+}
+
+/// Whether a thread of the program polls without a pause: then the helper need not wake for each packet.
+void Process::looks_for_packets()
+{
+    constexpr uint64_t kPauseNs = 100'000;
+    constexpr uint32_t kMany = 32;
+    const uint64_t now = now_ns();
+    const bool goes_on = now - polled_at_.load(std::memory_order_relaxed) < kPauseNs;
+    polled_at_.store(now, std::memory_order_relaxed);
+    const uint32_t looks = goes_on ? looks_.load(std::memory_order_relaxed) + 1 : 0;
+    looks_.store(looks, std::memory_order_relaxed);
+    if (looks >= kMany && helper_watches_.load(std::memory_order_relaxed)) {
+        watch_link(false);
+        wake_helper();  // which has to look now and then from here on
+    }
+}
+
+void Process::expects_events()
+{
+    looks_.store(0, std::memory_order_relaxed);
+    if (link.is_open() && !helper_watches_.load(std::memory_order_relaxed))
+        watch_link(true);
 }
 
 void Process::drain_link(bool is_helper)
@@ -198,13 +230,13 @@ void Process::drain_link(bool is_helper)
 
 void Process::watch_link(bool on)
 {
+    common::Locked locked(watch_lock_);
     helper_watches_.store(on, std::memory_order_relaxed);
+    // A socket that is only left out of the events would cost each packet a call all the same.
     for (const int socket : link.sockets()) {
-        if (socket < 0)
-            continue;
-        epoll_event event = {.events = on ? uint32_t{EPOLLIN} : 0, .data = {.ptr = &link}};
-        if (epoll_ctl(epoll_, EPOLL_CTL_MOD, socket, &event) != 0 && errno == ENOENT)
-            epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &event);
+        epoll_event event = {.events = EPOLLIN, .data = {.ptr = &link}};
+        if (socket >= 0)
+            epoll_ctl(epoll_, on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, socket, &event);
     }
 }
 

@@ -42,6 +42,7 @@ transport::Request convert(const Request &from)
     to.op = Op::kSend;
     to.fence = from.is_fenced;
     to.solicited = from.is_solicited;
+    to.quiet = !from.is_signaled;
     to.length = static_cast<uint32_t>(from.length);
     to.rkey = from.rkey;
     to.address = from.remote_addr;
@@ -95,6 +96,7 @@ transport::Request convert(const Request &from)
 
 Endpoint::Endpoint(Qp &qp, const Route &route)
     : is_touched(false),
+      has_responses(false),
       qp_(qp),
       route_(route),
       requests_(nullptr),
@@ -177,6 +179,7 @@ void Endpoint::stop()
 
 void Endpoint::progress_requests()
 {
+    has_responses = false;
     if (!requester_.has_value())
         return;
     const uint32_t posted = qp_.posted.load(std::memory_order_relaxed);

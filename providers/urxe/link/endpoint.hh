@@ -45,7 +45,8 @@ public:
     /// Whether the QP's device has a network.
     bool has_network() const { return route_.interface != kLoopback; }
 
-    bool is_touched;  ///< packets came, and run() is to be called
+    bool is_touched;     ///< packets came, and run() is to be called
+    bool has_responses;  ///< some were responses, so that run_requests() may have something to do
 
     // What requester and responder ask for.
     std::span<uint8_t> buffer(const transport::Request *) { return link().room(); }

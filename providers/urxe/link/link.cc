@@ -378,7 +378,15 @@ int Link::fill(size_t socket)
         header.msg_iovlen = socket == kLocal ? 2 : 1;
     }
     const int error = errno;
-    const int count = recvmmsg(sockets_[socket], memory.headers, kBuffers, MSG_DONTWAIT, nullptr);
+    // As a rule there is one after none, and to look for another costs as much as to look at all.
+    int count;
+    if (memory.filled == 0) {
+        const ssize_t length = recvmsg(sockets_[socket], &memory.headers[0].msg_hdr, MSG_DONTWAIT);
+        memory.headers[0].msg_len = static_cast<unsigned>(length);
+        count = length >= 0 ? 1 : 0;
+    } else {
+        count = recvmmsg(sockets_[socket], memory.headers, kBuffers, MSG_DONTWAIT, nullptr);
+    }
     errno = error;
     memory.filled_for = socket;
     memory.filled = static_cast<size_t>(std::max(count, 0));

@@ -41,6 +41,7 @@ void Endpoint::receive(const wire::Packet &packet, wire::Reason reason, const Li
     if (reason != wire::Reason::kNone) {
         responder_->receive_malformed(packet.bth);
     } else if (info.response) {
+        has_responses = true;
         if (requester_.has_value())
             requester_->receive(packet, now_ns());
     } else {

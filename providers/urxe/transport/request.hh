@@ -34,6 +34,7 @@ struct Request {
     Extra extra;          // kSend: any; kWrite: kNone or kImmediate; else kNone
     bool fence;           // waits until all earlier reads and atomics are complete
     bool solicited;       // only in messages that consume a receive
+    bool quiet;           // nobody waits for its completion: it need not be acknowledged soon
     uint8_t placement;    // kFlush: as wire::Feth
     uint8_t selectivity;  // kFlush: as wire::Feth
     uint32_t length;      // bytes of the message, at most 2^31; 8 for atomics; kFlush: bytes of the range

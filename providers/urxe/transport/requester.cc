@@ -39,6 +39,8 @@ void Requester::progress(uint64_t now)
         else
             retry();
     }
+    if (now >= ask_at_)
+        ask();
     if (!failed_ && !paused_)
         send_requests();
 }
@@ -96,10 +98,21 @@ void Requester::retry_early()
     retry();
 }
 
+/// Goes back to the last packet, which was sent without asking for an acknowledgement.
+void Requester::ask()
+{
+    ask_at_ = kNever;
+    if (failed_ || paused_ || next_ != sent_ || next_ == unacknowledged_)
+        return;
+    while (next_ == cursor_first_)
+        cursor_first_ -= packets_of(ops_.request(host_, --cursor_), config_.mtu);
+    --next_;
+}
+
 void Requester::fail(ibv_wc_status status)
 {
     failed_ = true;
-    deadline_ = kNever;
+    deadline_ = ask_at_ = kNever;
     ops_.complete(host_, head_++, status, 0);
 }
 

@@ -4,6 +4,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -86,6 +87,9 @@ inline constexpr RequesterOps kRequesterOps = {
 /// well as when next_deadline() has come or the link has room again. One caller at a time; time is in
 /// nanoseconds from any start, and does not run backwards.
 ///
+/// Acknowledgements are asked for where a completion waits for one, and for each quarter of the window. What is left
+/// without, at the end of a series of quiet requests, is asked for a little later by repeating the last packet.
+///
 /// A long READ is asked for in parts of a quarter of the window, so that answers never exceed the window
 /// either. Credits are not counted: who has no receive answers RNR NAK.
 class Requester {
@@ -111,11 +115,11 @@ public:
     void stop()
     {
         failed_ = true;
-        deadline_ = kNever;
+        deadline_ = ask_at_ = kNever;
     }
 
     /// When progress() has to be called at the latest, or kNever.
-    uint64_t next_deadline() const { return deadline_; }
+    uint64_t next_deadline() const { return std::min(deadline_, ask_at_); }
 
     /// Whether a request was completed with an error, or stop() called. The host completes those from oldest() on with
     /// IBV_WC_WR_FLUSH_ERR.
@@ -132,6 +136,7 @@ private:
     void rewind();
     void retry();
     void retry_early();
+    void ask();
     void fail(ibv_wc_status status);
     void fail_later(ibv_wc_status status);
     void advance(Sequence sequence);
@@ -166,8 +171,9 @@ private:
     Sequence sent_;
     Sequence cursor_first_;
     uint32_t cursor_ = 0;
-    uint32_t fresh_ = 0;          // requests before it were reached before
-    Sequence acknowledge_asked_;  // the packet after the last one that asked for an acknowledgement
+    uint32_t fresh_ = 0;  // requests before it were reached before
+    Sequence
+        acknowledge_asked_;  // the packet after the last one that asked for an acknowledgement or a response
 
     // Ends of the reads and atomics in flight, a ring.
     Sequence answers_[kMaxRdAtomic];
@@ -176,6 +182,7 @@ private:
 
     uint64_t now_ = 0;
     uint64_t deadline_ = kNever;  // of the oldest packet in flight, or of the pause
+    uint64_t ask_at_ = kNever;    // when an acknowledgement is asked for that was not
     bool paused_ = false;         // by an RNR NAK
     bool failed_ = false;
     uint8_t retries_ = 0;

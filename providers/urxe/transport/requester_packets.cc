@@ -12,6 +12,9 @@ using wire::Transport;
 
 namespace {
 
+/// Quiet requests wait no longer than this for the next one to ask for an acknowledgement.
+constexpr uint64_t kAskNs = 500'000;
+
 Operation send_operation(Position position, Extra extra)
 {
     switch (position) {
@@ -119,6 +122,10 @@ void Requester::send_requests()
     }
     if (deadline_ == kNever && next_ != unacknowledged_ && config_.timeout_ns != 0)
         deadline_ = now_ + config_.timeout_ns;
+    if (next_ == unacknowledged_ || next_ == acknowledge_asked_)
+        ask_at_ = kNever;
+    else if (ask_at_ == kNever)
+        ask_at_ = now_ + (config_.timeout_ns == 0 ? kAskNs : std::min(kAskNs, config_.timeout_ns / 2));
     if (error_ != IBV_WC_SUCCESS && head_ == error_index_)
         fail(error_);
 }
@@ -161,8 +168,10 @@ wire::Packet Requester::packet_of(const Request &request, uint64_t count)
     packet.bth.migrated = true;
     packet.bth.pkey = config_.pkey;
     packet.bth.dest_qpn = config_.transport == Transport::kUd ? request.dest_qpn : config_.dest_qpn;
+    // What is sent again asks at its end.
     packet.bth.ack_request =
-        is_message && !is_unreliable() && (is_last || next_ + 1 - acknowledge_asked_ >= asked);
+        is_message && !is_unreliable() &&
+        ((is_last && !request.quiet) || next_ + 1 == sent_ || next_ + 1 - acknowledge_asked_ >= asked);
     packet.bth.psn = psn_of(next_);
     packet.deth = {.qkey = request.qkey, .source_qpn = config_.own_qpn};
     packet.xrceth = {.srqn = request.srqn};
@@ -217,7 +226,7 @@ bool Requester::send_packet(const Request &request)
     }
     ops_.send(host_, size);
     next_ += count;
-    if (packet.bth.ack_request)
+    if (packet.bth.ack_request || is_answered(request.op))
         acknowledge_asked_ = next_;
     if (is_answered(request.op)) {
         answers_[(answers_first_ + answers_count_) % kMaxRdAtomic] = next_;

@@ -392,6 +392,7 @@ int cq_req_notify(ibv_cq *ibcq, int solicited_only)
     else if (shared::Armed none = shared::Armed::kNo; true)
         entry.armed.compare_exchange_strong(none, shared::Armed::kSolicited, std::memory_order_seq_cst);
     to_cq(ibcq).process->fence_others();
+    to_cq(ibcq).process->expects_events();
     return 0;
 }
 

@@ -60,6 +60,79 @@ TEST_F(requester, cuts_messages_into_packets_of_the_mtu)
     }
 }
 
+TEST_F(requester, asks_for_acknowledgements_where_a_completion_waits_for_one)
+{
+    Request quiet = message(Op::kSend, 8);
+    quiet.quiet = true;
+    end.post(quiet, pattern(8));
+    end.post(quiet, pattern(8));
+    end.post({.op = Op::kLocal});
+    std::vector<Sent> packets = progress();
+    ASSERT_EQ(psns(packets), (std::vector<uint32_t>{kFirst, kFirst + 1}));
+    EXPECT_FALSE(packets[0].packet.bth.ack_request);
+    EXPECT_FALSE(packets[1].packet.bth.ack_request);
+    // Nothing follows that would ask: the last packet is sent once more, and does.
+    const uint64_t at = end.requester.next_deadline();
+    ASSERT_NE(at, kNever);
+    EXPECT_LT(at, Endpoint::kRequester.timeout_ns);
+    EXPECT_TRUE(progress(at - 1).empty());
+    packets = progress(at);
+    ASSERT_EQ(psns(packets), std::vector<uint32_t>{kFirst + 1});
+    EXPECT_TRUE(packets[0].packet.bth.ack_request);
+    EXPECT_EQ(packets[0].payload(), pattern(8));
+    // Once: what is lost from here on is the timer's.
+    EXPECT_EQ(end.requester.next_deadline(), Endpoint::kRequester.timeout_ns);
+    EXPECT_EQ(end.completions, Completions());
+    receive(acknowledge_of(kFirst + 1), at);
+    EXPECT_EQ(end.completions, (Completions{done(0, 8), done(1, 8), done(2, 0)}));
+    EXPECT_EQ(end.requester.next_deadline(), kNever);
+}
+
+TEST_F(requester, lets_a_later_request_ask_for_quiet_ones)
+{
+    Request quiet = message(Op::kWrite, 8);
+    quiet.quiet = true;
+    end.post(quiet, pattern(8));
+    EXPECT_EQ(progress().size(), 1u);
+    end.post(message(Op::kWrite, 8), pattern(8));
+    const std::vector<Sent> packets = progress(10);
+    ASSERT_EQ(packets.size(), 1u);
+    EXPECT_TRUE(packets[0].packet.bth.ack_request);
+    EXPECT_EQ(end.requester.next_deadline(), Endpoint::kRequester.timeout_ns);
+    // A response acknowledges as well.
+    end.post(quiet, pattern(8));
+    end.post({.op = Op::kRead, .length = 8, .rkey = 1});
+    EXPECT_EQ(progress(10).size(), 2u);
+    EXPECT_EQ(end.requester.next_deadline(), Endpoint::kRequester.timeout_ns);
+}
+
+TEST_F(requester, asks_for_acknowledgements_of_a_quarter_of_the_window)
+{
+    Request quiet = message(Op::kSend, 8);
+    quiet.quiet = true;
+    const uint32_t quarter = Endpoint::kRequester.window / 4;
+    for (uint32_t i = 0; i < 2 * quarter; ++i)
+        end.post(quiet, pattern(8));
+    const std::vector<Sent> packets = progress();
+    ASSERT_EQ(packets.size(), 2 * quarter);
+    for (uint32_t i = 0; i < packets.size(); ++i)
+        EXPECT_EQ(packets[i].packet.bth.ack_request, i % quarter == quarter - 1) << i;
+}
+
+TEST_F(requester, asks_again_when_quiet_requests_are_sent_again)
+{
+    Request quiet = message(Op::kSend, 8);
+    quiet.quiet = true;
+    for (int i = 0; i < 3; ++i)
+        end.post(quiet, pattern(8));
+    EXPECT_EQ(progress().size(), 3u);
+    const std::vector<Sent> packets = progress(Endpoint::kRequester.timeout_ns);
+    ASSERT_EQ(psns(packets), (std::vector<uint32_t>{kFirst, kFirst + 1, kFirst + 2}));
+    EXPECT_FALSE(packets[0].packet.bth.ack_request);
+    EXPECT_FALSE(packets[1].packet.bth.ack_request);
+    EXPECT_TRUE(packets[2].packet.bth.ack_request);
+}
+
 TEST_F(requester, puts_what_each_operation_needs_into_its_packet)
 {
     end.post({.op = Op::kCompareSwap, .length = 8, .rkey = 1, .address = 2, .swap_or_add = 3, .compare = 4});

@@ -206,6 +206,7 @@ void Stream::post()
     request.length = static_cast<uint32_t>(std::min<uint64_t>(length(), kRegion - offset));
     request.srqn = 7;
     request.fence = world_.chance(10);
+    request.quiet = world_.chance(50);
     Bytes local;
     switch (world_.below(10)) {
         case 0:
