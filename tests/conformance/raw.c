@@ -1,32 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Raw packet QPs, flow rules, their counters, and work queues with receive-side scaling. Frames are of a type for local
- * experiments (IEEE 802), so that nobody else minds them; the device must loop back what is sent to its own port. */
+/* Raw packet QPs, flow rules, and counters. */
+#include "raw.h"
+
 #include <errno.h>
 #include <string.h>
 
-#include "conformance.h"
-
 enum {
-    kHeader = 14,  /* bytes in front of a frame's payload */
     kType = 0x88b5 /* EtherType */
 };
 
 static const uint8_t station[6] = {0x02, 0x76, 0x65, 0x72, 0x62, 0x00};
 
-/* Two QPs in RTS. */
-struct raw {
-    struct ibv_cq *cq[2];
-    struct ibv_qp *qp[2];
-};
-
-static int raw_to(struct ibv_qp *qp, enum ibv_qp_state state)
+int raw_to(struct ibv_qp *qp, enum ibv_qp_state state)
 {
     struct ibv_qp_attr attr = {.qp_state = state, .port_num = env.port};
     return ibv_modify_qp(qp, &attr, IBV_QP_STATE | (state == IBV_QPS_INIT ? IBV_QP_PORT : 0));
 }
 
-/* False and the test skipped or failed where there are none. */
-static bool raw_open(struct raw *raw)
+bool raw_open(struct raw *raw)
 {
     if (env.device.max_raw_ethy_qp == 0) {
         test_skip("the device offers this process no raw packet QPs");
@@ -52,21 +43,15 @@ static bool raw_open(struct raw *raw)
     return true;
 }
 
-static void raw_close(struct raw *raw)
+void raw_close(struct raw *raw)
 {
     for (int i = 0; i < 2; ++i) {
         CHECK_EQ(ibv_destroy_qp(raw->qp[i]), 0);
         CHECK_EQ(ibv_destroy_cq(raw->cq[i]), 0);
     }
 }
-#define OPEN_RAW(raw)       \
-    do {                    \
-        if (!raw_open(raw)) \
-            return;         \
-    } while (0)
 
-/* Writes a frame to a station, the last byte of whose address is `to`, with `length` bytes of payload. */
-static uint32_t write_frame(char *memory, uint8_t to, uint32_t length, unsigned seed)
+uint32_t write_frame(char *memory, uint8_t to, uint32_t length, unsigned seed)
 {
     memcpy(memory, station, sizeof(station));
     memory[5] = (char)to;
@@ -79,23 +64,14 @@ static uint32_t write_frame(char *memory, uint8_t to, uint32_t length, unsigned 
 
 /* ---- rules ------------------------------------------------------------------------------------------------------ */
 
-/* A rule and its specifications, without gaps. */
-struct rule {
-    union {
-        struct ibv_flow_attr attr;
-        char bytes[256];
-    };
-    size_t size;
-};
-
-static struct rule rule_of(enum ibv_flow_attr_type type)
+struct rule rule_of(enum ibv_flow_attr_type type)
 {
     struct rule rule = {.attr = {.type = type, .size = sizeof(struct ibv_flow_attr), .port = env.port},
                         .size = sizeof(struct ibv_flow_attr)};
     return rule;
 }
 
-static void rule_add(struct rule *rule, const void *spec, size_t size)
+void rule_add(struct rule *rule, const void *spec, size_t size)
 {
     memcpy(rule->bytes + rule->size, spec, size);
     rule->size += size;
@@ -103,8 +79,7 @@ static void rule_add(struct rule *rule, const void *spec, size_t size)
     ++rule->attr.num_of_specs;
 }
 
-/* For frames to a station. */
-static struct rule rule_to(uint8_t to, uint16_t priority)
+struct rule rule_to(uint8_t to, uint16_t priority)
 {
     struct rule rule = rule_of(IBV_FLOW_ATTR_NORMAL);
     struct ibv_flow_spec_eth eth = {.type = IBV_FLOW_SPEC_ETH, .size = sizeof(eth)};
@@ -116,7 +91,7 @@ static struct rule rule_to(uint8_t to, uint16_t priority)
     return rule;
 }
 
-static int send_frame(struct raw *raw, uint8_t to, uint32_t length, unsigned seed)
+int send_frame(struct raw *raw, uint8_t to, uint32_t length, unsigned seed)
 {
     struct ibv_send_wr wr = {.opcode = IBV_WR_SEND};
     return post_send(raw->qp[0], &wr, at(0, 0), write_frame(at(0, 0), to, length, seed));
@@ -202,6 +177,59 @@ static void raw_pieces(void)
     CHECK_EQ(wc.wr_id, 9);
     CHECK(filled(at(1, kHeader), 50, 6));
     CHECK_EQ(ibv_destroy_flow(flow), 0);
+    raw_close(&raw);
+}
+
+/* The other way to post. */
+static void raw_wr(void)
+{
+    struct raw raw;
+    struct ibv_wc wc;
+    OPEN_RAW(&raw);
+    struct ibv_qp_init_attr_ex attr = {.send_cq = raw.cq[0],
+                                       .recv_cq = raw.cq[0],
+                                       .cap = {4, 1, 2, 1, 64},
+                                       .qp_type = IBV_QPT_RAW_PACKET,
+                                       .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+                                       .pd = env.pd,
+                                       .send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_WRITE};
+    errno = 0;
+    CHECK(ibv_create_qp_ex(env.context, &attr) == NULL);
+    CHECK_EQ(errno, EOPNOTSUPP);
+    attr.send_ops_flags = IBV_QP_EX_WITH_SEND;
+    struct ibv_qp *qp = ibv_create_qp_ex(env.context, &attr);
+    CHECK(qp != NULL);
+    CHECK_EQ(raw_to(qp, IBV_QPS_INIT), 0);
+    CHECK_EQ(raw_to(qp, IBV_QPS_RTR), 0);
+    CHECK_EQ(raw_to(qp, IBV_QPS_RTS), 0);
+    struct rule rule = rule_to(12, 0);
+    struct ibv_flow *flow = ibv_create_flow(raw.qp[1], &rule.attr);
+    CHECK(flow != NULL);
+    CHECK_EQ(post_recv(raw.qp[1], 1, at(1, 0), 200), 0);
+    CHECK_EQ(post_recv(raw.qp[1], 2, at(1, 1000), 200), 0);
+    const uint32_t length = write_frame(at(0, 0), 12, 50, 4);
+    const struct ibv_sge pieces[2] = {sge_of(at(0, 0), 20), sge_of(at(0, 20), length - 20)};
+    struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(qp);
+    CHECK(ex != NULL);
+    ibv_wr_start(ex);
+    ex->wr_id = 7;
+    ex->wr_flags = 0;
+    ibv_wr_send(ex);
+    ibv_wr_set_sge_list(ex, 2, pieces);
+    ex->wr_id = 8;
+    ex->wr_flags = IBV_SEND_SIGNALED;
+    ibv_wr_send(ex);
+    ibv_wr_set_inline_data(ex, at(0, 0), length);
+    CHECK_EQ(ibv_wr_complete(ex), 0);
+    WAIT_OK(raw.cq[0], &wc);
+    CHECK_EQ(wc.wr_id, 8);
+    for (int i = 0; i < 2; ++i) {
+        WAIT_OK(raw.cq[1], &wc);
+        CHECK_EQ(wc.byte_len, length);
+        CHECK(memcmp(at(1, (size_t)i * 1000), at(0, 0), length) == 0);
+    }
+    CHECK_EQ(ibv_destroy_flow(flow), 0);
+    CHECK_EQ(ibv_destroy_qp(qp), 0);
     raw_close(&raw);
 }
 
@@ -463,189 +491,10 @@ static void counters_of_flows(void)
     raw_close(&raw);
 }
 
-/* ---- work queues ------------------------------------------------------------------------------------------------ */
-
-static struct ibv_wq *make_wq(struct ibv_cq *cq)
-{
-    struct ibv_wq_init_attr attr = {
-        .wq_type = IBV_WQT_RQ, .max_wr = 16, .max_sge = 2, .pd = env.pd, .cq = cq};
-    return ibv_create_wq(env.context, &attr);
-}
-
-static int wq_to(struct ibv_wq *wq, enum ibv_wq_state state)
-{
-    struct ibv_wq_attr attr = {.attr_mask = IBV_WQ_ATTR_STATE, .wq_state = state};
-    return ibv_modify_wq(wq, &attr);
-}
-
-static int post_wq(struct ibv_wq *wq, uint64_t wr_id, void *memory, uint32_t length)
-{
-    struct ibv_sge sge = sge_of(memory, length);
-    struct ibv_recv_wr wr = {.wr_id = wr_id, .sg_list = &sge, .num_sge = 1}, *bad;
-    return ibv_post_wq_recv(wq, &wr, &bad);
-}
-
-static bool has_wq(void)
-{
-    struct ibv_device_attr_ex attr;
-    if (ibv_query_device_ex(env.context, NULL, &attr) == 0 && attr.max_wq_type_rq != 0)
-        return true;
-    test_skip("the device offers this process no work queues");
-    return false;
-}
-
-static void wq_states(void)
-{
-    struct ibv_wc wc;
-    if (!has_wq())
-        return;
-    struct ibv_cq *cq = ibv_create_cq(env.context, 64, NULL, NULL, 0);
-    CHECK(cq != NULL);
-    struct ibv_wq *wq = make_wq(cq);
-    CHECK(wq != NULL);
-    CHECK(wq->context == env.context && wq->pd == env.pd && wq->cq == cq && wq->wq_type == IBV_WQT_RQ);
-    CHECK_EQ(wq->state, IBV_WQS_RESET);
-    CHECK_EQ(ibv_destroy_cq(cq), EBUSY);
-    struct ibv_wq_attr wrong = {.attr_mask = IBV_WQ_ATTR_STATE | IBV_WQ_ATTR_CURR_STATE,
-                                .wq_state = IBV_WQS_RDY,
-                                .curr_wq_state = IBV_WQS_ERR};
-    CHECK_EQ(ibv_modify_wq(wq, &wrong), EINVAL);
-    CHECK_EQ(wq->state, IBV_WQS_RESET);
-    CHECK_EQ(wq_to(wq, (enum ibv_wq_state)7), EINVAL);
-    CHECK_EQ(wq_to(wq, IBV_WQS_RDY), 0);
-    CHECK_EQ(wq->state, IBV_WQS_RDY);
-    for (uint64_t i = 0; i < 3; ++i)
-        CHECK_EQ(post_wq(wq, 40 + i, at(1, 0), 100), 0);
-    CHECK(quiet(cq));
-    CHECK_EQ(wq_to(wq, IBV_WQS_ERR), 0);
-    for (uint64_t i = 0; i < 3; ++i) {
-        WAIT(cq, &wc);
-        CHECK_EQ(wc.status, IBV_WC_WR_FLUSH_ERR);
-        CHECK_EQ(wc.wr_id, 40 + i);
-        CHECK_EQ(wc.qp_num, wq->wq_num);
-    }
-    CHECK_EQ(wq_to(wq, IBV_WQS_RDY), EINVAL); /* by way of RESET */
-    CHECK_EQ(wq_to(wq, IBV_WQS_RESET), 0);
-    CHECK_EQ(wq_to(wq, IBV_WQS_RDY), 0);
-    CHECK_EQ(ibv_destroy_wq(wq), 0);
-    CHECK_EQ(ibv_destroy_cq(cq), 0);
-}
-
-static void wq_errors(void)
-{
-    if (!has_wq())
-        return;
-    struct ibv_cq *cq = ibv_create_cq(env.context, 64, NULL, NULL, 0);
-    struct ibv_wq_init_attr attr = {
-        .wq_type = (enum ibv_wq_type)5, .max_wr = 1, .max_sge = 1, .pd = env.pd, .cq = cq};
-    errno = 0;
-    CHECK(ibv_create_wq(env.context, &attr) == NULL);
-    CHECK(errno == EINVAL || errno == EOPNOTSUPP);
-    attr.wq_type = IBV_WQT_RQ;
-    attr.max_wr = (uint32_t)env.device.max_qp_wr + 1;
-    errno = 0;
-    CHECK(ibv_create_wq(env.context, &attr) == NULL);
-    CHECK_EQ(errno, EINVAL);
-    struct ibv_wq *wq = make_wq(cq);
-    CHECK(wq != NULL);
-    struct ibv_rwq_ind_table_init_attr table = {.log_ind_tbl_size = 20, .ind_tbl = &wq};
-    errno = 0;
-    CHECK(ibv_create_rwq_ind_table(env.context, &table) == NULL);
-    CHECK_EQ(errno, EINVAL);
-    CHECK_EQ(ibv_destroy_wq(wq), 0);
-    CHECK_EQ(ibv_destroy_cq(cq), 0);
-}
-
-/* An RSS QP spreads datagrams by their ports over two work queues: what of one flow stays in one queue, and both get
- * some. */
-static void rss(void)
-{
-    enum { kQueues = 2, kFlows = 8 };
-    struct raw raw;
-    struct ibv_wc wc;
-    struct ibv_wq *wq[kQueues];
-    struct ibv_cq *cq[kQueues];
-    uint8_t key[40];
-    OPEN_RAW(&raw);
-    if (!has_wq())
-        return;
-    for (int i = 0; i < kQueues; ++i) {
-        cq[i] = ibv_create_cq(env.context, 64, NULL, NULL, 0);
-        wq[i] = make_wq(cq[i]);
-        CHECK(wq[i] != NULL);
-        CHECK_EQ(wq_to(wq[i], IBV_WQS_RDY), 0);
-        for (uint64_t n = 0; n < 16; ++n)
-            CHECK_EQ(post_wq(wq[i], (uint64_t)i, at(1, 1000 * n), 1000), 0);
-    }
-    struct ibv_rwq_ind_table_init_attr table_attr = {.log_ind_tbl_size = 1, .ind_tbl = wq};
-    struct ibv_rwq_ind_table *table = ibv_create_rwq_ind_table(env.context, &table_attr);
-    CHECK(table != NULL);
-    CHECK_EQ(ibv_destroy_wq(wq[0]), EBUSY);
-    for (unsigned i = 0; i < sizeof(key); ++i)
-        key[i] = (uint8_t)(i * 37 + 11);
-    struct ibv_qp_init_attr_ex attr = {
-        .qp_type = IBV_QPT_RAW_PACKET,
-        .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_IND_TABLE | IBV_QP_INIT_ATTR_RX_HASH,
-        .pd = env.pd,
-        .rwq_ind_tbl = table,
-        .rx_hash_conf = {.rx_hash_function = IBV_RX_HASH_FUNC_TOEPLITZ,
-                         .rx_hash_key_len = 39,
-                         .rx_hash_key = key,
-                         .rx_hash_fields_mask = IBV_RX_HASH_SRC_IPV4 | IBV_RX_HASH_DST_IPV4 |
-                                                IBV_RX_HASH_SRC_PORT_UDP | IBV_RX_HASH_DST_PORT_UDP}};
-    errno = 0;
-    CHECK(ibv_create_qp_ex(env.context, &attr) == NULL);
-    CHECK_EQ(errno, EINVAL);
-    attr.rx_hash_conf.rx_hash_key_len = sizeof(key);
-    struct ibv_qp *qp = ibv_create_qp_ex(env.context, &attr);
-    CHECK(qp != NULL);
-    CHECK_EQ(ibv_destroy_rwq_ind_table(table), EBUSY);
-    struct rule rule = rule_to(11, 0);
-    struct ibv_flow *flow = ibv_create_flow(qp, &rule.attr);
-    CHECK(flow != NULL);
-    /* IPv4 (RFC 791) and UDP headers, whose addresses are nobody's. */
-    static const uint8_t headers[28] = {0x45, 0, 0,   46, 0,   0, 0,   0,  64,  17,
-                                        0,    0, 198, 51, 100, 1, 198, 51, 100, 2};
-    int queue_of[kFlows], got[kQueues] = {0};
-    for (int round = 0; round < 2; ++round)
-        for (int port = 0; port < kFlows; ++port) {
-            const uint32_t length = write_frame(at(0, 0), 11, 46, 1);
-            at(0, 12)[0] = 0x08;
-            at(0, 13)[0] = 0x00;
-            memcpy(at(0, kHeader), headers, sizeof(headers));
-            at(0, kHeader + 21)[0] = (char)port;
-            at(0, kHeader + 25)[0] = 26;
-            struct ibv_send_wr wr = {.opcode = IBV_WR_SEND};
-            CHECK_EQ(post_send(raw.qp[0], &wr, at(0, 0), length), 0);
-            WAIT_OK(raw.cq[0], &wc);
-            int queue = -1;
-            for (int i = 0; i < 50000000 && queue < 0; ++i)
-                for (int q = 0; q < kQueues && queue < 0; ++q)
-                    if (ibv_poll_cq(cq[q], 1, &wc) == 1)
-                        queue = q;
-            CHECK(queue >= 0);
-            CHECK_EQ(wc.status, IBV_WC_SUCCESS);
-            CHECK_EQ(wc.byte_len, length);
-            CHECK_EQ(wc.qp_num, wq[queue]->wq_num);
-            if (round == 0)
-                queue_of[port] = queue;
-            CHECK_EQ(queue_of[port], queue);
-            ++got[queue];
-        }
-    CHECK(got[0] != 0 && got[1] != 0);
-    CHECK_EQ(ibv_destroy_flow(flow), 0);
-    CHECK_EQ(ibv_destroy_qp(qp), 0);
-    CHECK_EQ(ibv_destroy_rwq_ind_table(table), 0);
-    for (int i = 0; i < kQueues; ++i) {
-        CHECK_EQ(ibv_destroy_wq(wq[i]), 0);
-        CHECK_EQ(ibv_destroy_cq(cq[i]), 0);
-    }
-    raw_close(&raw);
-}
-
 const struct test raw_tests[] = {
     {"raw_frames", raw_frames, false},
     {"raw_pieces", raw_pieces, false},
+    {"raw_wr", raw_wr, false},
     {"raw_lengths", raw_lengths, false},
     {"raw_refused", raw_refused, false},
     {"flow_order", flow_order, false},
@@ -653,8 +502,5 @@ const struct test raw_tests[] = {
     {"flow_errors", flow_errors, false},
     {"flow_tag", flow_tag, false},
     {"counters_of_flows", counters_of_flows, false},
-    {"wq_states", wq_states, false},
-    {"wq_errors", wq_errors, false},
-    {"rss", rss, false},
     {NULL, NULL, false},
 };

@@ -313,6 +313,12 @@ void Taps::remove_locked(Process &process, Flow &flow)
     if (tap.flows != nullptr)
         return;
     process.watch_frames(tap.receive_socket, false);
+    tpacket_stats statistics{};
+    socklen_t size = sizeof statistics;
+    if (getsockopt(tap.receive_socket, SOL_PACKET, PACKET_STATISTICS, &statistics, &size) == 0 &&
+        statistics.tp_drops != 0)
+        __verbs_log(nullptr, VERBS_LOG_INFO,
+                    "urxe: %u frames came faster than they were steered, and are lost", statistics.tp_drops);
     close(tap.receive_socket);
     tap.receive_socket = -1;
 }
