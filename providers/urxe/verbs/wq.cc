@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
 #include "common/domain.hh"
 #include "common/memory.hh"
@@ -18,6 +19,16 @@ namespace {
 Wq &to_wq(ibv_wq *wq)
 {
     return *reinterpret_cast<Wq *>(wq);
+}
+
+/// The number of an enumerator, which a program's may be none of.
+template <class Enum>
+uint32_t number_of(const Enum &value)
+{
+    uint32_t number;
+    static_assert(sizeof number == sizeof value);
+    std::memcpy(&number, &value, sizeof number);
+    return number;
 }
 
 int post_receive(ibv_wq *wq, ibv_recv_wr *list, ibv_recv_wr **bad)
@@ -34,7 +45,8 @@ int set_state(Qp &qp, ibv_qp_state state)
     return qp_modify(&qp.verbs.qp, &attr, IBV_QP_STATE | (state == IBV_QPS_INIT ? IBV_QP_PORT : 0));
 }
 
-int go_to(Qp &qp, ibv_wq_state from, ibv_wq_state to)
+/// `from` and `to` are ibv_wq_state. 0 or a positive errno value.
+int go_to(Qp &qp, uint32_t from, uint32_t to)
 {
     if (to == IBV_WQS_RESET)
         return set_state(qp, IBV_QPS_RESET);
@@ -53,8 +65,8 @@ ibv_wq *wq_create(ibv_context *context, ibv_wq_init_attr *attr)
     const uint32_t flags = (attr->comp_mask & IBV_WQ_INIT_ATTR_FLAGS) != 0 ? attr->create_flags : 0;
     if ((attr->comp_mask & ~uint32_t{IBV_WQ_INIT_ATTR_FLAGS}) != 0 || flags != 0)
         return common::null_with(EOPNOTSUPP);
-    if (attr->wq_type != IBV_WQT_RQ || attr->pd == nullptr || attr->cq == nullptr || attr->max_wr == 0 ||
-        attr->max_wr > kMaxWr || attr->max_sge > direct::kMaxSegments)
+    if (number_of(attr->wq_type) != IBV_WQT_RQ || attr->pd == nullptr || attr->cq == nullptr ||
+        attr->max_wr == 0 || attr->max_wr > kMaxWr || attr->max_sge > direct::kMaxSegments)
         return common::null_with(EINVAL);
     auto made = common::allocate<Wq>();
     if (!made)
@@ -75,7 +87,7 @@ ibv_wq *wq_create(ibv_context *context, ibv_wq_init_attr *attr)
     wq.wq_num = made->queue->verbs.qp.qp_num;
     wq.handle = made->queue->index;
     wq.state = IBV_WQS_RESET;
-    wq.wq_type = attr->wq_type;
+    wq.wq_type = IBV_WQT_RQ;
     wq.post_recv = post_receive;
     return &made.release()->wq;
 }
@@ -85,15 +97,15 @@ int wq_modify(ibv_wq *ibwq, ibv_wq_attr *attr)
     constexpr uint32_t kKnown = IBV_WQ_ATTR_STATE | IBV_WQ_ATTR_CURR_STATE;
     if ((attr->attr_mask & ~kKnown) != 0)
         return EOPNOTSUPP;
-    const ibv_wq_state from = ibwq->state;
-    const ibv_wq_state to = (attr->attr_mask & IBV_WQ_ATTR_STATE) != 0 ? attr->wq_state : from;
-    const bool is_known = to == IBV_WQS_RESET || to == IBV_WQS_RDY || to == IBV_WQS_ERR;
-    if (((attr->attr_mask & IBV_WQ_ATTR_CURR_STATE) != 0 && attr->curr_wq_state != from) || !is_known ||
+    const uint32_t from = number_of(ibwq->state);
+    const uint32_t to = (attr->attr_mask & IBV_WQ_ATTR_STATE) != 0 ? number_of(attr->wq_state) : from;
+    if (to > IBV_WQS_ERR ||
+        ((attr->attr_mask & IBV_WQ_ATTR_CURR_STATE) != 0 && number_of(attr->curr_wq_state) != from) ||
         (from == IBV_WQS_ERR && to == IBV_WQS_RDY))
         return EINVAL;
     const int error = go_to(*to_wq(ibwq).queue, from, to);
     if (error == 0)
-        ibwq->state = to;
+        ibwq->state = static_cast<ibv_wq_state>(to);
     return error;
 }
 
