@@ -73,14 +73,15 @@ public:
         has_failed_ = status != IBV_WC_SUCCESS;
     }
 
-    transport::Taken take_receive(uint32_t)
+    bool use_queue(uint32_t number) { return number % 2 == 0; }
+    bool take_receive()
     {
         require(!has_receive_);
         if (receives == 0)
-            return transport::Taken::kNone;
+            return false;
         --receives;
         has_receive_ = true;
-        return transport::Taken::kReceive;
+        return true;
     }
     ibv_wc_status fill_receive(uint32_t offset, std::span<const uint8_t> bytes)
     {
@@ -191,14 +192,13 @@ void post(Host &host, transport::Requester &requester, uint8_t kind)
     requester.post();
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/// Packets of the input are made those of the transport.
+void run(wire::Transport transport, const uint8_t *data, size_t size)
 {
     constexpr int kAccess =
         IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_FLUSH_GLOBAL;
     Host host;
-    transport::Requester requester({.transport = wire::Transport::kRc,
+    transport::Requester requester({.transport = transport,
                                     .mtu = 256,
                                     .first_psn = kFirstPsn,
                                     .timeout_ns = 1000,
@@ -206,7 +206,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                     .rnr_retry = 7,
                                     .max_rd_atomic = 3},
                                    host);
-    transport::Responder responder({.transport = wire::Transport::kRc,
+    transport::Responder responder({.transport = transport,
                                     .mtu = 256,
                                     .first_psn = kFirstPsn,
                                     .max_dest_rd_atomic = 3,
@@ -233,6 +233,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 const std::span<const uint8_t> given = input.bytes(size_t{input.byte()} * 4);
                 std::copy(given.begin(), given.end(), bytes);
                 wire::Packet packet{};
+                bytes[0] = static_cast<uint8_t>(bytes[0] | static_cast<unsigned>(transport));
                 const bool is_response = wire::opcode_info(bytes[0]).response;
                 if (given.size() >= wire::kBthSize) {
                     const uint32_t near = is_response ? kFirstPsn : responder.expected_psn();
@@ -248,5 +249,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             }
         }
     }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    run(wire::Transport::kRc, data, size);
+    run(wire::Transport::kXrc, data, size);
     return 0;
 }

@@ -23,6 +23,9 @@ wire::Transport transport_of(const Qp &qp)
             return wire::Transport::kUc;
         case IBV_QPT_UD:
             return wire::Transport::kUd;
+        case IBV_QPT_XRC_SEND:
+        case IBV_QPT_XRC_RECV:
+            return wire::Transport::kXrc;
         default:
             return wire::Transport::kRc;
     }
@@ -46,6 +49,7 @@ transport::Request convert(const Request &from)
     to.length = static_cast<uint32_t>(from.length);
     to.rkey = from.rkey;
     to.address = from.remote_addr;
+    to.srqn = from.srq_num;
     switch (from.opcode) {
         case IBV_WR_RDMA_WRITE:
         case IBV_WR_RDMA_WRITE_WITH_IMM:
@@ -103,6 +107,7 @@ Endpoint::Endpoint(Qp &qp, const Route &route)
       first_(qp.next),
       given_(0),
       has_more_(false),
+      xrc_srq_(0),
       receive_(),
       arrival_(nullptr),
       datagram_psn_(0)
@@ -146,7 +151,8 @@ void Endpoint::destroy(Endpoint *endpoint)
 void Endpoint::start_requester()
 {
     const ibv_qp_attr &attr = qp_.attr;
-    if (requester_.has_value() || qp_.verbs.qp.qp_type == IBV_QPT_UD)
+    if (requester_.has_value() || qp_.verbs.qp.qp_type == IBV_QPT_UD ||
+        qp_.verbs.qp.qp_type == IBV_QPT_XRC_RECV)
         return;
     requester_.emplace(transport::RequesterConfig{.transport = transport_of(qp_),
                                                   .own_qpn = qp_.verbs.qp.qp_num,

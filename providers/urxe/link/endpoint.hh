@@ -56,7 +56,8 @@ public:
     ibv_wc_status scatter(uint32_t index, uint32_t offset, std::span<const uint8_t> bytes);
     ibv_wc_status execute(uint32_t index);
     void complete(uint32_t index, ibv_wc_status status, uint32_t byte_count);
-    transport::Taken take_receive(uint32_t srqn);
+    bool use_queue(uint32_t srqn);
+    bool take_receive();
     ibv_wc_status fill_receive(uint32_t offset, std::span<const uint8_t> bytes);
     void finish_receive(const transport::Receipt &receipt);
     bool remote_check(uint32_t rkey, uint64_t address, uint32_t length, int access);
@@ -72,6 +73,7 @@ private:
     explicit Endpoint(Qp &qp, const Route &route);
     Link &link() { return qp_.process->link; }
     direct::Target target();
+    uint32_t pd();
     bool find_remote(uint32_t rkey, uint64_t address, uint64_t length, int access, direct::Piece &piece);
     ibv_wc_status write_receive(uint64_t offset, std::span<const uint8_t> bytes);
     void progress_requests();
@@ -86,6 +88,7 @@ private:
     std::optional<transport::Responder> responder_;
     bool has_more_;  ///< the responder has more to send
 
+    uint32_t xrc_srq_;  ///< of a receiving XRC QP: the SRQ that the request at hand names
     direct::TakenReceive receive_;
     const Link::Arrival *arrival_;  ///< the packet at hand
     uint32_t datagram_psn_;

@@ -21,7 +21,13 @@ uint32_t to_big(uint32_t host)
 direct::Target Endpoint::target()
 {
     return {*qp_.process, qp_.process->self, *qp_.shared,
-            qp_.verbs.qp.qp_type != IBV_QPT_UC && qp_.verbs.qp.qp_type != IBV_QPT_UD};
+            qp_.verbs.qp.qp_type != IBV_QPT_UC && qp_.verbs.qp.qp_type != IBV_QPT_UD, xrc_srq_};
+}
+
+/// The protection domain of memory that requests use.
+uint32_t Endpoint::pd()
+{
+    return qp_.xrcd == 0 ? qp_.pd_number : target().pd();
 }
 
 void Endpoint::receive(const wire::Packet &packet, wire::Reason reason, const Link::Arrival &arrival)
@@ -38,13 +44,16 @@ void Endpoint::receive(const wire::Packet &packet, wire::Reason reason, const Li
     arrival_ = &arrival;
     is_touched = !is_datagram;  // A datagram is not answered.
     const wire::OpcodeInfo &info = wire::opcode_info(packet.bth.opcode);
+    // An XRC initiator has no responder (IBTA A14).
+    const bool answers = qp_.verbs.qp.qp_type != IBV_QPT_XRC_SEND;
     if (reason != wire::Reason::kNone) {
-        responder_->receive_malformed(packet.bth);
+        if (answers)
+            responder_->receive_malformed(packet.bth);
     } else if (info.response) {
         has_responses = true;
         if (requester_.has_value())
             requester_->receive(packet, now_ns());
-    } else {
+    } else if (answers) {
         if (!is_datagram)
             target().establish();
         responder_->receive(packet);
@@ -52,9 +61,15 @@ void Endpoint::receive(const wire::Packet &packet, wire::Reason reason, const Li
     arrival_ = nullptr;
 }
 
-transport::Taken Endpoint::take_receive(uint32_t)
+bool Endpoint::use_queue(uint32_t srqn)
 {
-    return direct::take_receive(target(), receive_) ? transport::Taken::kReceive : transport::Taken::kNone;
+    xrc_srq_ = srqn;
+    return target().has_xrc_srq();
+}
+
+bool Endpoint::take_receive()
+{
+    return direct::take_receive(target(), receive_);
 }
 
 ibv_wc_status Endpoint::write_receive(uint64_t offset, std::span<const uint8_t> bytes)
@@ -113,7 +128,7 @@ void Endpoint::finish_receive(const transport::Receipt &receipt)
 
 bool Endpoint::find_remote(uint32_t rkey, uint64_t address, uint64_t length, int access, direct::Piece &piece)
 {
-    return direct::find_memory(qp_.process->self, rkey, qp_.pd_number, qp_.verbs.qp.qp_num, address, length,
+    return direct::find_memory(qp_.process->self, rkey, pd(), qp_.verbs.qp.qp_num, address, length,
                                static_cast<uint32_t>(access), piece);
 }
 
@@ -172,8 +187,8 @@ bool Endpoint::remote_flush(const wire::Reth &reth, const wire::Feth &feth)
 
 bool Endpoint::invalidate(uint32_t rkey)
 {
-    return direct::can_invalidate(qp_.process->self, rkey, qp_.pd_number, qp_.verbs.qp.qp_num) &&
-           direct::invalidate(qp_.process->self, rkey, qp_.pd_number, qp_.verbs.qp.qp_num);
+    return direct::can_invalidate(qp_.process->self, rkey, pd(), qp_.verbs.qp.qp_num) &&
+           direct::invalidate(qp_.process->self, rkey, pd(), qp_.verbs.qp.qp_num);
 }
 
 void Endpoint::failed(wire::NakCode code, bool told)

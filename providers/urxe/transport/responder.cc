@@ -117,6 +117,8 @@ Responder::Outcome Responder::execute(const wire::Packet &packet, const wire::Op
     if (packet.payload.size() > config_.mtu ||
         (info.payload == wire::PayloadRule::kFull && packet.payload.size() != config_.mtu))
         return Outcome::kInvalidRequest;
+    if (config_.transport == Transport::kXrc && !ops_.use_queue(host_, packet.xrceth.srqn))
+        return Outcome::kInvalidRequest;
     switch (info.kind) {
         case Kind::kSend:
             return execute_send(packet, info);
@@ -136,26 +138,17 @@ Responder::Outcome Responder::execute(const wire::Packet &packet, const wire::Op
     }
 }
 
-Responder::Outcome Responder::take_receive(const wire::Packet &packet)
+Responder::Outcome Responder::take_receive()
 {
-    if (has_receive_)
-        return Outcome::kDone;
-    switch (ops_.take_receive(host_, packet.xrceth.srqn)) {
-        case Taken::kReceive:
-            has_receive_ = true;
-            return Outcome::kDone;
-        case Taken::kNone:
-            return Outcome::kNoReceive;
-        case Taken::kNoQueue:
-            break;
-    }
-    return Outcome::kInvalidRequest;
+    if (!has_receive_)
+        has_receive_ = ops_.take_receive(host_);
+    return has_receive_ ? Outcome::kDone : Outcome::kNoReceive;
 }
 
 Responder::Outcome Responder::execute_send(const wire::Packet &packet, const wire::OpcodeInfo &info)
 {
     if (info.starts_message()) {
-        if (const Outcome outcome = take_receive(packet); outcome != Outcome::kDone)
+        if (const Outcome outcome = take_receive(); outcome != Outcome::kDone)
             return outcome;
         done_ = 0;
     }
@@ -203,7 +196,7 @@ Responder::Outcome Responder::execute_write(const wire::Packet &packet, const wi
         !ops_.remote_check(host_, write_rkey_, write_address_, write_length_, IBV_ACCESS_REMOTE_WRITE))
         return Outcome::kAccessError;
     if (info.has(wire::kHasImmediate)) {
-        if (const Outcome outcome = take_receive(packet); outcome != Outcome::kDone)
+        if (const Outcome outcome = take_receive(); outcome != Outcome::kDone)
             return outcome;
     }
     if (size != 0 && !ops_.remote_write(host_, write_rkey_, write_address_ + done_, packet.payload))
@@ -227,6 +220,7 @@ Responder::Outcome Responder::execute_read(const wire::Packet &packet)
     Reply &reply = new_reply(Kind::kReadRequest, wire::packets_of(reth.length, config_.mtu));
     reply.address = reth.address;
     reply.rkey = reth.rkey;
+    reply.srqn = packet.xrceth.srqn;
     reply.length = reth.length;
     reply.limit = reth.length;
     return Outcome::kDone;

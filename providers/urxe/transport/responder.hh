@@ -25,13 +25,6 @@ struct ResponderConfig {
     int access;                  // what the queue pair permits: IBV_ACCESS_REMOTE_*, IBV_ACCESS_FLUSH_*
 };
 
-/// What became of the wish for a receive.
-enum class Taken : uint8_t {
-    kReceive,
-    kNone,     // none is posted
-    kNoQueue,  // XRC: there is no such shared receive queue
-};
-
 /// A receive that is over. Values are in host order.
 struct Receipt {
     ibv_wc_status status;
@@ -56,9 +49,12 @@ struct ResponderOps {
     std::span<uint8_t> (*buffer)(void *self, const Request *request);
     void (*send)(void *self, size_t size);
 
-    /// Takes the oldest receive of the queue pair, of its shared receive queue, or of the one with that number
-    /// (XRC). There is one at a time: it is over with finish_receive().
-    Taken (*take_receive)(void *self, uint32_t srqn);
+    /// XRC: what follows is for a request that names the shared receive queue with that number: its receives, and
+    /// memory of its protection domain (IBTA A14). False: there is none in reach of the queue pair.
+    bool (*use_queue)(void *self, uint32_t srqn);
+    /// Takes the oldest receive of the queue pair, of its shared receive queue, or of the one that use_queue() said;
+    /// false: there is none. There is one at a time: it is over with finish_receive().
+    bool (*take_receive)(void *self);
     /// Copies bytes, never 0, into the receive at offset. IBV_WC_LOC_LEN_ERR when they do not fit,
     /// IBV_WC_LOC_PROT_ERR when it may not be written. In UD the host sees to the 40 bytes before the message.
     /// UC and UD may write the same bytes again for another message.
@@ -95,7 +91,8 @@ template <class Host>
 inline constexpr ResponderOps kResponderOps = {
     [](void *self, const Request *request) { return static_cast<Host *>(self)->buffer(request); },
     [](void *self, size_t size) { static_cast<Host *>(self)->send(size); },
-    [](void *self, uint32_t srqn) { return static_cast<Host *>(self)->take_receive(srqn); },
+    [](void *self, uint32_t srqn) { return static_cast<Host *>(self)->use_queue(srqn); },
+    [](void *self) { return static_cast<Host *>(self)->take_receive(); },
     [](void *self, uint32_t offset, std::span<const uint8_t> bytes) {
         return static_cast<Host *>(self)->fill_receive(offset, bytes);
     },
@@ -176,6 +173,7 @@ private:
         uint64_t address;   // kReadRequest
         uint64_t original;  // atomics
         uint32_t rkey;
+        uint32_t srqn;  // XRC
         uint32_t length;
         // Response packets that are to be sent: [next, last], the first of which was asked for.
         Sequence asked;
@@ -193,7 +191,7 @@ private:
     void receive_connected(const wire::Packet &packet, const wire::OpcodeInfo &info);
     void receive_datagram(const wire::Packet &packet);
     Outcome execute(const wire::Packet &packet, const wire::OpcodeInfo &info);
-    Outcome take_receive(const wire::Packet &packet);
+    Outcome take_receive();
     Outcome execute_send(const wire::Packet &packet, const wire::OpcodeInfo &info);
     Outcome execute_write(const wire::Packet &packet, const wire::OpcodeInfo &info);
     Outcome execute_read(const wire::Packet &packet);

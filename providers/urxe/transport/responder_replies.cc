@@ -177,6 +177,8 @@ bool Responder::send_read(Reply &reply, std::span<uint8_t> buffer)
                                                     : Operation::kReadResponseMiddle;
     wire::Packet packet = packet_of(operation, reply.next, kAckSyndrome);
     const size_t packet_size = lay_out(packet, size, buffer);
+    if (config_.transport == wire::Transport::kXrc)
+        ops_.use_queue(host_, reply.srqn);
     if (size != 0 &&
         !ops_.remote_read(host_, reply.rkey, reply.address + offset, payload_in(buffer, packet))) {
         const Sequence sequence = reply.next;

@@ -313,12 +313,6 @@ int check_attr(const Qp &qp, const ibv_qp_attr &attr, int mask, ibv_gid &source)
     return 0;
 }
 
-/// Such QPs are for this host alone.
-bool is_xrc(const Qp &qp)
-{
-    return qp.verbs.qp.qp_type == IBV_QPT_XRC_SEND || qp.verbs.qp.qp_type == IBV_QPT_XRC_RECV;
-}
-
 /// Makes the QP known to the wire. 0 or a positive errno value; that the port is not to be had is none: a datagram QP has
 /// other ways, and a connected one finds out when nobody answers.
 int open_endpoint(Qp &qp)
@@ -369,7 +363,7 @@ int modify(Qp &qp, const ibv_qp_attr &attr, int mask)
             // Whoever looked for QPs of the dead may have come too early.
             if (qp.peer != nullptr && qp.peer->is_dead.load())
                 qp_call_attention(qp, shared::kAttentionError);
-            if (qp.peer == nullptr && !is_xrc(qp))
+            if (qp.peer == nullptr)
                 if (const int error = open_endpoint(qp); error != 0)
                     return error;
         }

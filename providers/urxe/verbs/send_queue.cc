@@ -7,6 +7,7 @@
 #include "context.hh"
 #include "direct/completion.hh"
 #include "direct/execute.hh"
+#include "direct/target.hh"
 #include "link/endpoint.hh"
 #include "raw/send.hh"
 #include "verbs/ah.hh"
@@ -273,7 +274,7 @@ void qp_complete_request(Qp &qp, ibv_wc_status status, uint32_t byte_len)
 void qp_run(Qp &qp)
 {
     const bool is_on_wire = qp.endpoint != nullptr && qp.verbs.qp.qp_type != IBV_QPT_UD;
-    if (is_on_wire && qp.state.load(std::memory_order_relaxed) == IBV_QPS_RTS)
+    if (is_on_wire && direct::is_receiving(qp.state.load(std::memory_order_relaxed)))
         qp.endpoint->run();
     while (qp.next != qp.posted.load(std::memory_order_relaxed)) {
         const ibv_qp_state state = qp.state.load(std::memory_order_relaxed);

@@ -205,6 +205,14 @@ TEST(Xrc, QueuesOfAPeer)
     World::run(serves_queues, sends_to_queues);
 }
 
+TEST(Xrc, QueuesOfAPeerWhereTheKernelRefusesCopies)
+{
+    World::run(serves_queues, [](Link &link) {
+        refuse_copies();
+        sends_to_queues(link);
+    });
+}
+
 // ---- paged memory ---------------------------------------------------------------------------------------------------
 
 void has_pages(Link &link)

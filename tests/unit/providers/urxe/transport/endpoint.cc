@@ -112,16 +112,20 @@ void Endpoint::complete(uint32_t index, ibv_wc_status status, uint32_t byte_coun
         require(scattered_[index] == byte_count, "completes before all is there");
 }
 
-Taken Endpoint::take_receive(uint32_t number)
+bool Endpoint::use_queue(uint32_t number)
+{
+    queue = number;
+    return srqn == 0 || srqn == number;
+}
+
+bool Endpoint::take_receive()
 {
     require(!receive, "takes a second receive");
-    if (srqn != 0 && srqn != number)
-        return Taken::kNoQueue;
     if (receives.empty())
-        return Taken::kNone;
+        return false;
     receive = Bytes(receives.front());
     receives.pop_front();
-    return Taken::kReceive;
+    return true;
 }
 
 ibv_wc_status Endpoint::fill_receive(uint32_t offset, std::span<const uint8_t> bytes)
@@ -166,6 +170,7 @@ bool Endpoint::remote_write(uint32_t rkey, uint64_t address, std::span<const uin
 bool Endpoint::remote_read(uint32_t rkey, uint64_t address, std::span<uint8_t> out)
 {
     require(!out.empty(), "reads nothing");
+    read_queues.push_back(queue);
     const uint8_t *from = memory.at(rkey, address, out.size(), IBV_ACCESS_REMOTE_READ);
     if (from != nullptr)
         std::memcpy(out.data(), from, out.size());

@@ -100,7 +100,8 @@ public:
     ibv_wc_status scatter(uint32_t index, uint32_t offset, std::span<const uint8_t> bytes);
     ibv_wc_status execute(uint32_t index);
     void complete(uint32_t index, ibv_wc_status status, uint32_t byte_count);
-    Taken take_receive(uint32_t srqn);
+    bool use_queue(uint32_t number);
+    bool take_receive();
     ibv_wc_status fill_receive(uint32_t offset, std::span<const uint8_t> bytes);
     void finish_receive(const Receipt &receipt);
     bool remote_check(uint32_t rkey, uint64_t address, uint32_t length, int access);
@@ -122,7 +123,9 @@ public:
     std::optional<Bytes> receive;
     ibv_wc_status fill_status = IBV_WC_SUCCESS;
     std::vector<Received> received;
-    uint32_t srqn = 0;  // the shared receive queue that exists; 0: each does
+    uint32_t queue = 0;                 // the one that was named last
+    std::vector<uint32_t> read_queues;  // named for each piece that was read
+    uint32_t srqn = 0;                  // the shared receive queue that exists; 0: each does
     uint32_t atomics = 0;
     uint32_t flushes = 0;
     std::vector<uint32_t> invalidated;

@@ -316,6 +316,37 @@ TEST_F(responder, takes_receives_of_the_shared_queue_that_a_packet_names)
     EXPECT_EQ(one.fault, NakCode::kInvalidRequest);
 }
 
+TEST_F(responder, reads_what_belongs_to_the_shared_queue_that_a_request_named)
+{
+    ResponderConfig config = Endpoint::kResponder;
+    config.transport = Transport::kXrc;
+    Endpoint one(Endpoint::kRequester, config);
+    for (const uint32_t queue : {7u, 9u}) {
+        wire::Packet packet = ranged(Operation::kReadRequest, one.responder.expected_psn(), 0, 2 * kMtu);
+        packet.bth.opcode = wire::opcode_of(Transport::kXrc, Operation::kReadRequest);
+        packet.xrceth.srqn = queue;
+        one.responder.receive(packet);
+    }
+    EXPECT_EQ(progress_responder(one).size(), 4u);
+    EXPECT_EQ(one.read_queues, (std::vector<uint32_t>{7, 7, 9, 9}));
+}
+
+TEST_F(responder, touches_nothing_for_a_shared_queue_that_does_not_exist)
+{
+    ResponderConfig config = Endpoint::kResponder;
+    config.transport = Transport::kXrc;
+    for (const Operation operation : {Operation::kReadRequest, Operation::kFlush}) {
+        Endpoint one(Endpoint::kRequester, config);
+        one.srqn = 7;
+        wire::Packet packet = ranged(operation, one.responder.expected_psn(), 0, kMtu);
+        packet.bth.opcode = wire::opcode_of(Transport::kXrc, operation);
+        packet.xrceth.srqn = 8;
+        one.responder.receive(packet);
+        EXPECT_EQ(one.fault, NakCode::kInvalidRequest);
+        EXPECT_TRUE(one.read_queues.empty());
+    }
+}
+
 }  // namespace
 
 }  // namespace urxe::transport::test
