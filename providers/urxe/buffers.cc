@@ -247,7 +247,6 @@ bool BufferList::release(Process &process, Buffer &buffer, bool only_last)
 
 void BufferList::become_private()
 {
-    lock_.init();
     is_inherited_ = true;
     for (uint32_t i = 0; i < count_; ++i)
         static_cast<void>(mmap(reinterpret_cast<void *>(sorted_[i]->address), sorted_[i]->size,

@@ -208,17 +208,12 @@ void Process::peer_died(Peer &peer)
     }
     // It may have died between any two steps: what it left undone is done.
     common::Locked locked(lock);
-    for (uint32_t index = 1; index < shared::QpTable::kCapacity; ++index)
-        if (Qp **qp = qps.find(index); qp != nullptr && *qp != nullptr) {
-            qp_attend(**qp);
-            qp_lost_peer(**qp, peer);
-        }
-    for (uint32_t index = 1; index < shared::SrqTable::kCapacity; ++index)
-        if (Srq **srq = srqs.find(index); srq != nullptr && *srq != nullptr)
-            srq_attend(**srq);
-    for (uint32_t index = 1; index < shared::CqTable::kCapacity; ++index)
-        if (Cq **cq = cqs.find(index); cq != nullptr && *cq != nullptr)
-            cq_lost_peer(**cq);
+    qps.for_each([&](Qp &qp) {
+        qp_attend(qp);
+        qp_lost_peer(qp, peer);
+    });
+    srqs.for_each(srq_attend);
+    cqs.for_each(cq_lost_peer);
 }
 
 void Process::add_waiting(Qp &qp)

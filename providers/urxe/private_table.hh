@@ -50,6 +50,35 @@ private:
     std::atomic<T *> chunks_[kChunks];
 };
 
+/// Who has an index. Lives in zeroed memory. Lookups by any thread; changes are the caller's to lock.
+template <class T, uint32_t ChunkBits, uint32_t DirectoryBits>
+class PointerTable {
+public:
+    /// Null: nobody has it.
+    T *get(uint32_t index) const
+    {
+        const std::atomic<T *> *entry = table_.find(index);
+        return entry == nullptr ? nullptr : entry->load(std::memory_order_acquire);
+    }
+    /// Makes room for an index; false: no memory.
+    bool make(uint32_t index) { return table_.make(index) != nullptr; }
+    /// Gives an index that there is room for to somebody, or to nobody.
+    void set(uint32_t index, T *value) { table_.find(index)->store(value, std::memory_order_release); }
+    /// Calls each(value) for all, in the order of indices.
+    template <class Each>
+    void for_each(Each each)
+    {
+        table_.for_each([&](std::atomic<T *> &entry) {
+            if (T *value = entry.load(std::memory_order_acquire); value != nullptr)
+                each(*value);
+        });
+    }
+    void destroy() { table_.destroy(); }
+
+private:
+    PrivateTable<std::atomic<T *>, ChunkBits, DirectoryBits> table_;
+};
+
 /// Hands out indices 1 to capacity - 1. One that was given back comes again as late as can be, so that stale keys and
 /// numbers mean nothing for long. Lives in zeroed memory. One thread at a time.
 class IndexPool {

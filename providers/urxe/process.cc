@@ -146,8 +146,8 @@ void Process::wait_for_own_threads()
     };
     common::Locked locked(lock);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    cqs.for_each([&](Cq *cq) { wait(cq->is_busy); });
-    qps.for_each([&](Qp *qp) { wait(qp->is_busy); });
+    cqs.for_each([&](const Cq &cq) { wait(cq.is_busy); });
+    qps.for_each([&](const Qp &qp) { wait(qp.is_busy); });
 }
 
 int Process::claim_slot()
@@ -284,8 +284,10 @@ void Process::in_child()
 {
     shared::forget_thread_id();
     // What there is belongs to the parent. The child may close it, or exit; a device that it opens is its own.
-    if (current != nullptr)
+    if (current != nullptr) {
         current->become_inherited();
+        current->buffers.after_fork();
+    }
     current = nullptr;
     pthread_mutex_unlock(&current_lock);
 }
@@ -301,11 +303,21 @@ void Process::become_inherited()
     }
     link.close();
     taps.close_inherited();
-    // Threads that may have held them are not here.
-    for (common::Mutex *mutex :
-         {&lock, &peers_lock_, &channels_lock, &helper_lock_, &watch_lock_, &moderated_lock_, &self.lock})
+    // Threads that may have held them are not here, nor those that worked with objects.
+    for (common::Mutex *mutex : {&lock, &peers_lock_, &channels_lock, &helper_lock_, &watch_lock_,
+                                 &windows_lock, &groups_lock, &moderated_lock_, &self.lock})
         mutex->init();
     waiting_lock_.init();
+    touched_lock_.unlock();
+    touched_.count = 0;
+    for (std::atomic<Peer *> &place : peers_)
+        if (Peer *peer = place.load(); peer != nullptr)
+            peer->lock.init();
+    for (CompChannel *channel = channels; channel != nullptr; channel = channel->next)
+        channel->lock.init();
+    qps.for_each(qp_become_inherited);
+    cqs.for_each(cq_become_inherited);
+    srqs.for_each(srq_become_inherited);
 }
 
 void Process::destroy()
@@ -348,22 +360,22 @@ void Process::abandon(const ibv_context &context)
     taps.forget(*this, context);
     common::Locked locked(lock);
     bool was_any = false;
-    for (uint32_t index = 1; index < shared::QpTable::kCapacity; ++index)
-        if (Qp **qp = qps.find(index);
-            qp != nullptr && *qp != nullptr && (*qp)->verbs.qp.context == &context) {
-            qp_abandon(**qp);
+    qps.for_each([&](Qp &qp) {
+        if (qp.verbs.qp.context == &context) {
+            qp_abandon(qp);
             was_any = true;
         }
-    for (uint32_t index = 1; index < shared::SrqTable::kCapacity; ++index)
-        if (Srq **srq = srqs.find(index);
-            srq != nullptr && *srq != nullptr && (*srq)->verbs.srq.context == &context)
-            *srq = nullptr;
-    for (uint32_t index = 1; index < shared::CqTable::kCapacity; ++index)
-        if (Cq **cq = cqs.find(index);
-            cq != nullptr && *cq != nullptr && (*cq)->verbs.cq.context == &context) {
-            remove_moderated(**cq);
-            *cq = nullptr;
+    });
+    srqs.for_each([&](Srq &srq) {
+        if (srq.verbs.srq.context == &context)
+            srqs.set(srq.index, nullptr);
+    });
+    cqs.for_each([&](Cq &cq) {
+        if (cq.verbs.cq.context == &context) {
+            remove_moderated(cq);
+            cqs.set(cq.index, nullptr);
         }
+    });
     if (was_any)
         wait_for_accesses();
 }
@@ -389,11 +401,10 @@ void Process::attend_all()
              bits &= bits - 1) {
             const uint32_t index = word * 64 + static_cast<uint32_t>(__builtin_ctzll(bits));
             if (index < shared::QpTable::kCapacity) {
-                if (Qp **qp = qps.find(index); qp != nullptr && *qp != nullptr)
-                    qp_attend(**qp);
-            } else if (Srq **srq = srqs.find(index - shared::QpTable::kCapacity);
-                       srq != nullptr && *srq != nullptr) {
-                srq_attend(**srq);
+                if (Qp *qp = qps.get(index); qp != nullptr)
+                    qp_attend(*qp);
+            } else if (Srq *srq = srqs.get(index - shared::QpTable::kCapacity); srq != nullptr) {
+                srq_attend(*srq);
             }
         }
     }

@@ -112,9 +112,9 @@ public:
     BufferList buffers;
     /// What the owner goes by: regions in `self.heap` are for peers.
     PrivateTable<shared::MrEntry, 10, 14> regions;
-    PrivateTable<Qp *, 6, 8> qps;
-    PrivateTable<Cq *, 6, 10> cqs;
-    PrivateTable<Srq *, 6, 10> srqs;
+    PointerTable<Qp, 6, 8> qps;
+    PointerTable<Cq, 6, 10> cqs;
+    PointerTable<Srq, 6, 10> srqs;
     Xrcd *xrcds;
     uint32_t last_xrcd;
     common::Mutex windows_lock;  ///< of binding memory windows; no other is taken under it

@@ -85,10 +85,10 @@ size_t count_for(const link::Link::Arrival &arrival, uint32_t slot)
 void give(Process &process, uint32_t qp_num, const link::Link::Arrival &arrival, const wire::Packet &packet,
           wire::Reason reason, Touched &touched, bool is_helper)
 {
-    Qp **found = process.qps.find(shared::index_of_qp(qp_num));
-    if (found == nullptr || *found == nullptr)
+    Qp *found = process.qps.get(shared::index_of_qp(qp_num));
+    if (found == nullptr)
         return;
-    Qp &qp = **found;
+    Qp &qp = *found;
     if (!lock_patiently(qp.send_lock, is_helper))
         return;
     if (qp.endpoint != nullptr) {

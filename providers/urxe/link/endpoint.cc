@@ -214,6 +214,7 @@ void Endpoint::schedule()
 void Endpoint::run()
 {
     is_touched = false;
+    const QpBusy busy(qp_);
     link().begin();
     // In this order what is sent goes out as one, if all it has to answer is an acknowledgement.
     progress_requests();
@@ -224,6 +225,7 @@ void Endpoint::run()
 
 void Endpoint::run_requests()
 {
+    const QpBusy busy(qp_);
     link().begin();
     progress_requests();
     link().end();

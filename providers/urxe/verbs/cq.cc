@@ -58,8 +58,7 @@ Cq *make(ibv_context *context, ibv_pd *domain, int cqe, ibv_comp_channel *channe
     if (cq.index == 0)
         return common::null_with(ENOMEM);
     const shared::Offset ring = process.allocator.allocate(ring_size(cq.mask));
-    Cq **place = process.cqs.make(cq.index);
-    if (ring == 0 || place == nullptr || process.make_entry(process.header().cqs, cq.index) != 0) {
+    if (ring == 0 || !process.cqs.make(cq.index) || process.make_entry(process.header().cqs, cq.index) != 0) {
         if (ring != 0)
             process.allocator.free(ring, ring_size(cq.mask));
         process.cq_indices.give(cq.index);
@@ -93,7 +92,7 @@ Cq *make(ibv_context *context, ibv_pd *domain, int cqe, ibv_comp_channel *channe
         cq.channel->cqs = &cq;
     }
     entry.generation.fetch_add(1);
-    *place = &cq;
+    process.cqs.set(cq.index, &cq);
     cq.verbs.cq.cqe = cqe;
     cq.verbs.cq.handle = cq.index;
     cq.verbs.cq.context = context;
@@ -144,8 +143,7 @@ Said read(const Completion &completion)
 /// The QP that a completion of this queue is of; null where there is none. It stays while the queue is busy.
 Qp *qp_of(const Cq &cq, const Said &said)
 {
-    Qp **found = cq.process->qps.find(said.qp);
-    Qp *qp = found == nullptr ? nullptr : shared::once(*found);
+    Qp *qp = cq.process->qps.get(said.qp);
     if (qp == nullptr || qp->generation != said.qp_generation)
         return nullptr;
     // What an XRC QP receives goes to the queue of the SRQ.
@@ -187,11 +185,10 @@ bool take_receive(Qp &qp, const Said &said, const uint8_t *data, ibv_wc &wc)
     Srq *srq = qp.srq;
     if (qp.xrcd != 0) {
         // Each request says which of the domain's it is for.
-        Srq **named = qp.process->srqs.find(said.srq);
-        if (named == nullptr || *named == nullptr || (*named)->xrcd != qp.xrcd ||
-            (*named)->shared->generation.load(std::memory_order_relaxed) != said.srq_generation)
+        srq = qp.process->srqs.get(said.srq);
+        if (srq == nullptr || srq->xrcd != qp.xrcd ||
+            srq->shared->generation.load(std::memory_order_relaxed) != said.srq_generation)
             return false;
-        srq = *named;
     }
     ReceiveQueue &receives = srq != nullptr ? srq->receives : qp.receives;
     ReceiveQueue::Ended ended;
@@ -272,6 +269,13 @@ void cq_lost_peer(Cq &cq)
         is_event_due = bytes == 0;
     if (is_event_due)
         cq.process->write_byte(cq.process->self, cq.channel->end);
+}
+
+void cq_become_inherited(Cq &cq)
+{
+    cq.lock.unlock();
+    cq.is_busy.store(0);
+    to_context(cq.verbs.cq.context)->events.become_inherited();
 }
 
 void cq_poll_idle(Cq &cq)
@@ -404,7 +408,7 @@ int cq_destroy(ibv_cq *ibcq)
         common::Locked locked(process.lock);
         if (cq->users != 0)
             return EBUSY;
-        *process.cqs.find(cq->index) = nullptr;
+        process.cqs.set(cq->index, nullptr);
         cq->shared->generation.fetch_add(1);
     }
     process.wait_for_accesses();

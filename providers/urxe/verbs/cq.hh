@@ -88,16 +88,17 @@ void cq_overrun(Cq &cq);
 uint64_t cq_event_due(Cq &cq, uint64_t now);
 /// Makes the event that a peer which died in between may have left unmade. Under process->lock.
 void cq_lost_peer(Cq &cq);
+/// In the child of a fork.
+void cq_become_inherited(Cq &cq);
 /// What polls do besides: look at what others left to be done.
 void cq_poll_idle(Cq &cq);
 void cq_ex_init(Cq &cq);
 
-/// Calls seen(completion) for each that waits to be polled. Nobody polls or puts any in meanwhile.
+/// Calls seen(completion) for each that waits to be polled. Nobody polls meanwhile.
 template <class Seen>
 void cq_for_each(Cq &cq, Seen seen)
 {
     common::Locked polls(cq.lock);
-    const shared::SharedLocked pushes(cq.shared->lock);
     for (uint32_t number = cq.consumed;; ++number) {
         const shared::Completion &completion = cq.ring[number & cq.mask];
         if (number - cq.consumed > cq.mask ||

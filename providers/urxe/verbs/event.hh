@@ -27,6 +27,8 @@ public:
     /// Makes the pipe that has a byte per event. 0 or a positive errno value.
     int init();
     void destroy();
+    /// In the child of a fork: the thread that may have held its lock is not there.
+    void become_inherited() { lock_.init(); }
     /// What the program reads from, by way of take(). Owned by the context, as its async_fd.
     int read_end() const { return read_end_; }
 

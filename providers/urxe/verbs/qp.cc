@@ -116,8 +116,7 @@ int make_entry(Qp &qp, const ibv_qp_init_attr_ex &attr)
     qp.index = process.qp_indices.take(shared::QpTable::kCapacity);
     if (qp.index == 0)
         return ENOMEM;
-    Qp **place = process.qps.make(qp.index);
-    int error = place == nullptr ? ENOMEM : process.make_entry(process.header().qps, qp.index);
+    int error = process.qps.make(qp.index) ? process.make_entry(process.header().qps, qp.index) : ENOMEM;
     if (error == 0) {
         qp.shared = process.entry(process.header().qps, qp.index);
         if (qp.has_receives())
@@ -149,7 +148,7 @@ int make_entry(Qp &qp, const ibv_qp_init_attr_ex &attr)
         ++qp.srq->users;
     if (qp.xrcd != 0)
         ++to_xrcd(attr.xrcd).users;
-    *place = &qp;
+    process.qps.set(qp.index, &qp);
     return 0;
 }
 
@@ -185,13 +184,10 @@ void for_each_xrc_srq(Qp &qp, Each each)
 {
     if (qp.xrcd == 0)
         return;
-    for (uint32_t index = 1; index < shared::SrqTable::kCapacity; ++index) {
-        Srq **srq = qp.process->srqs.find(index);
-        if (srq == nullptr)
-            return;  // There has never been one from here on.
-        if (*srq != nullptr && (*srq)->xrcd == qp.xrcd)
-            each(**srq);
-    }
+    qp.process->srqs.for_each([&](Srq &srq) {
+        if (srq.xrcd == qp.xrcd)
+            each(srq);
+    });
 }
 
 /// Forgets what was posted and what has completed.
@@ -245,7 +241,6 @@ void set_state(Qp &qp, ibv_qp_state state)
 {
     qp.state.store(state);
     qp.shared->state.store(state, std::memory_order_release);
-    qp.verbs.qp.state = state;
 }
 
 void take_over(Qp &qp, const ibv_qp_attr &attr, int mask)
@@ -481,7 +476,6 @@ int qp_modify(ibv_qp *ibqp, ibv_qp_attr *attr, int mask)
     {
         common::Locked locked(qp.state_lock);
         error = modify(qp, *attr, mask);
-        ibqp->state = qp.state.load();
     }
     qp.process->attend();
     return error;
@@ -571,7 +565,7 @@ void qp_abandon(Qp &qp)
 {
     {
         const CqLocks polls(qp);
-        *qp.process->qps.find(qp.index) = nullptr;
+        qp.process->qps.set(qp.index, nullptr);
         qp.shared->state.store(IBV_QPS_RESET);
         qp.shared->qp_num.store(0);
     }
@@ -579,7 +573,21 @@ void qp_abandon(Qp &qp)
     for_each_xrc_srq(qp, [](Srq &srq) { common::Locked polls(to_cq(srq.verbs.cq).lock); });
     common::Locked locked(qp.send_lock);
     qp.process->remove_waiting(qp);
+    // Who has found it by its number and is about to answer its packets would have it wait again.
+    if (qp.endpoint != nullptr)
+        qp.endpoint->is_touched = false;
     forget_peer(qp);
+}
+
+void qp_become_inherited(Qp &qp)
+{
+    qp.state_lock.init();
+    qp.send_lock.unlock();
+    qp.is_busy.store(0);
+    qp.users.store(0);
+    qp.is_listed = false;
+    qp.receives.become_inherited();
+    to_context(qp.verbs.qp.context)->events.become_inherited();
 }
 
 int qp_post_recv(ibv_qp *ibqp, ibv_recv_wr *list, ibv_recv_wr **bad)

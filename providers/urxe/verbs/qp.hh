@@ -134,7 +134,7 @@ struct Qp {
     std::atomic<uint64_t> retry_at;  ///< in now_ns()
     uint64_t give_up_at;             ///< for want of a peer that is ready; 0: it was
     uint32_t rnr_tries;
-    std::atomic<uint32_t> is_busy;  ///< a request is being carried out: regions are in use
+    std::atomic<uint32_t> is_busy;  ///< see QpBusy
 
     /// Whether it has a receive queue of its own.
     bool has_receives() const { return srq == nullptr && recv_cq != nullptr; }
@@ -174,6 +174,19 @@ void qp_ex_init(Qp &qp);
 /// The most bytes that a packet of the QP carries.
 uint32_t qp_mtu(const Qp &qp);
 
+/// A request is being carried out, or packets are answered, to the end of a scope: who takes a region of this process away
+/// sees that, or its key is not found any more. Under send_lock.
+class QpBusy {
+public:
+    explicit QpBusy(Qp &qp) : qp_(qp) { qp_.is_busy.exchange(1, std::memory_order_seq_cst); }
+    QpBusy(const QpBusy &) = delete;
+    QpBusy &operator=(const QpBusy &) = delete;
+    ~QpBusy() { qp_.is_busy.store(0, std::memory_order_release); }
+
+private:
+    Qp &qp_;
+};
+
 /// Carries out what is posted, as far as that is possible now. Under send_lock.
 void qp_run(Qp &qp);
 
@@ -210,6 +223,9 @@ void qp_lost_peer(Qp &qp, Peer &peer);
 
 /// Takes the QP away from everybody, for good. What waits for it is forgotten. Under process->lock.
 void qp_abandon(Qp &qp);
+
+/// In the child of a fork, where the threads that held its locks or worked with it are not.
+void qp_become_inherited(Qp &qp);
 
 /// Completes with IBV_WC_WR_FLUSH_ERR the QP's outstanding receives, or those of its SRQ that were taken for it.
 void qp_flush_receives(Qp &qp);

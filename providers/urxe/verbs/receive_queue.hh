@@ -19,6 +19,8 @@ public:
     int init(Process &process, shared::ReceiveQueue &queue, uint32_t max_wr, uint32_t max_sge, uint32_t pd,
              bool in_any_order);
     void destroy(Process &process);
+    /// In the child of a fork: the thread that may have held its lock is not there.
+    void become_inherited() { lock_.unlock(); }
 
     /// Posts a list. 0, or a positive errno value with the first that was not posted in *bad. Any thread.
     int post(ibv_recv_wr *list, ibv_recv_wr **bad);
@@ -40,6 +42,7 @@ public:
     /// A completion of the receive in a slot waits to be polled: flush() leaves it alone.
     void mark_delivered(uint32_t slot)
     {
+        common::Locked locked(lock_);
         if (slot < slots_)
             states_[slot].is_delivered = true;
     }

@@ -141,13 +141,10 @@ Result carry_out(Qp &qp, const Request &request)
     const bool is_raw = qp.verbs.qp.qp_type == IBV_QPT_RAW_PACKET;
     if (is_datagram)
         find_datagram_peer(qp, request);
-    // Who takes a region of this process away sees this, or the request does not find it any more.
-    qp.is_busy.exchange(1, std::memory_order_seq_cst);
-    const Result result = is_datagram ? direct::execute_datagram(qp, request)
-                          : is_raw    ? raw::send(qp, request)
-                                      : direct::execute(qp, request);
-    qp.is_busy.store(0, std::memory_order_release);
-    return result;
+    const QpBusy busy(qp);
+    return is_datagram ? direct::execute_datagram(qp, request)
+           : is_raw    ? raw::send(qp, request)
+                       : direct::execute(qp, request);
 }
 
 }  // namespace

@@ -32,8 +32,7 @@ ibv_srq *make(ibv_pd *pd, ibv_srq_init_attr *attr, Xrcd *xrcd, Cq *cq)
     srq.index = process.srq_indices.take(shared::SrqTable::kCapacity);
     if (srq.index == 0)
         return common::null_with(ENOMEM);
-    Srq **place = process.srqs.make(srq.index);
-    int error = place == nullptr ? ENOMEM : process.make_entry(process.header().srqs, srq.index);
+    int error = process.srqs.make(srq.index) ? process.make_entry(process.header().srqs, srq.index) : ENOMEM;
     if (error == 0) {
         srq.shared = process.entry(process.header().srqs, srq.index);
         error = srq.receives.init(process, srq.shared->receives, attr->attr.max_wr, attr->attr.max_sge,
@@ -48,7 +47,7 @@ ibv_srq *make(ibv_pd *pd, ibv_srq_init_attr *attr, Xrcd *xrcd, Cq *cq)
     srq.shared->cq = cq == nullptr ? 0 : cq->index;
     srq.shared->attention.store(0);
     srq.shared->generation.fetch_add(1);
-    *place = &srq;
+    process.srqs.set(srq.index, &srq);
     srq.verbs.srq_type = xrcd == nullptr ? IBV_SRQT_BASIC : IBV_SRQT_XRC;
     if (xrcd != nullptr) {
         srq.verbs.xrcd = &xrcd->verbs;
@@ -134,7 +133,7 @@ int srq_destroy(ibv_srq *ibsrq)
         common::Locked locked(process.lock);
         if (srq->users != 0)
             return EBUSY;
-        *process.srqs.find(srq->index) = nullptr;
+        process.srqs.set(srq->index, nullptr);
         srq->shared->generation.fetch_add(1);
     }
     process.wait_for_accesses();
@@ -167,6 +166,12 @@ void srq_attend(Srq &srq)
     const uint32_t why = srq.shared->attention.exchange(0);
     if ((why & shared::kAttentionLimit) != 0)
         to_context(srq.verbs.srq.context)->events.raise(srq.events, IBV_EVENT_SRQ_LIMIT_REACHED);
+}
+
+void srq_become_inherited(Srq &srq)
+{
+    srq.receives.become_inherited();
+    to_context(srq.verbs.srq.context)->events.become_inherited();
 }
 
 }  // namespace urxe

@@ -41,4 +41,7 @@ int srq_post_recv(ibv_srq *srq, ibv_recv_wr *list, ibv_recv_wr **bad);
 /// Does what Attention asks for. Under process->lock.
 void srq_attend(Srq &srq);
 
+/// In the child of a fork.
+void srq_become_inherited(Srq &srq);
+
 }  // namespace urxe

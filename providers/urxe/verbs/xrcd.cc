@@ -77,10 +77,10 @@ ibv_qp *qp_open(ibv_context *context, ibv_qp_open_attr *attr)
     if (!made)
         return nullptr;
     common::Locked locked(process.lock);
-    Qp **found = process.qps.find(shared::index_of_qp(attr->qp_num));
-    if (found == nullptr || *found == nullptr || (*found)->verbs.qp.qp_num != attr->qp_num)
+    Qp *found = process.qps.get(shared::index_of_qp(attr->qp_num));
+    if (found == nullptr || found->verbs.qp.qp_num != attr->qp_num)
         return common::null_with(EINVAL);
-    Qp &qp = **found;
+    Qp &qp = *found;
     if (qp.verbs.qp.qp_type != IBV_QPT_XRC_RECV || qp.xrcd != xrcd.number)
         return common::null_with(EINVAL);
     ibv_qp &handle = made->verbs.qp;

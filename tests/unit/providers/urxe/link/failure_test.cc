@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Connections between two hosts that fail: by their program, by their peer, by the network.
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstring>
+#include <memory>
 
 #include "hosts.hh"
 
@@ -145,6 +147,82 @@ TEST_F(Failures, ToldToErr)
             Port port(side, {.min_rnr_timer = 30});
             side.meet();
         });
+}
+
+/// Posts requests for many packets, and waits for the first to be done: packets have arrived that are not answered yet, and
+/// more are under way.
+void be_in_the_middle(Port &port)
+{
+    for (int i = 0; i < 16; ++i)
+        port.post(i % 2 == 0 ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ, 0, 100'000, 0);
+    port.expect_sent();
+}
+
+TEST_F(Failures, DestroyedWithRequestsUnderWay)
+{
+    const auto program = [](Side &side) {
+        Port lasting(side, {});
+        for (int round = 0; round < 30; ++round) {
+            auto port = std::make_unique<Port>(side, Port::Options{});
+            if (side.host() == 0) {
+                be_in_the_middle(*port);
+                port.reset();
+                // Whoever has something to wait for comes past those that wait.
+                lasting.post(IBV_WR_RDMA_READ, 0, 100'000, 0);
+                lasting.expect_sent();
+            }
+            side.meet();
+        }
+    };
+    hosts::run(program, program);
+}
+
+TEST_F(Failures, ContextClosedWithRequestsUnderWay)
+{
+    const auto program = [](Side &side) {
+        Port lasting(side, {});
+        for (int round = 0; round < 10; ++round) {
+            // What belongs to it is never destroyed, but the device is closed.
+            Port &forgotten = *new Port(side, {});
+            if (side.host() == 0) {
+                be_in_the_middle(forgotten);
+                EXPECT_EQ(ibv_close_device(forgotten.context), 0);
+                for (int i = 0; i < 20; ++i) {
+                    lasting.post(IBV_WR_RDMA_READ, 0, 5000, 0);
+                    lasting.expect_sent();
+                }
+            }
+            side.meet();
+        }
+    };
+    hosts::run(program, program);
+}
+
+TEST_F(Failures, ChildClosesWhatPacketsArrivedFor)
+{
+    const auto program = [](Side &side) {
+        auto port = std::make_unique<Port>(side, Port::Options{});
+        port->post_receive(0, 8);
+        side.meet();
+        if (side.host() == 0)
+            port->post(IBV_WR_SEND, 0, 8, 0);
+        const ibv_wc completion = side.host() == 0 ? port->wait_sent() : port->wait_received();
+        EXPECT_EQ(completion.status, IBV_WC_SUCCESS);
+        // Its acknowledgement may be still to be sent.
+        const pid_t child = fork();
+        if (child == 0) {
+            port.reset();
+            _exit(testing::Test::HasFailure() ? 1 : 0);
+        }
+        int status = 0;
+        EXPECT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 0);
+        side.meet();
+        port->post(IBV_WR_RDMA_WRITE, 0, 8, 0);
+        port->expect_sent();
+        side.meet();
+    };
+    hosts::run(program, program);
 }
 
 TEST_F(Failures, ConnectedAnewAfterReset)

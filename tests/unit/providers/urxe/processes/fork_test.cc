@@ -4,9 +4,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <thread>
 
 #include "world.hh"
 
@@ -181,6 +183,49 @@ TEST(Fork, AChildTalksToItsParentThroughADeviceOfItsOwn)
     world.wait_for_all();
 }
 
+TEST(Fork, ChildrenCloseWhatOtherThreadsWorkedWith)
+{
+    constexpr int kChildren = 150;
+    constexpr size_t kSize = 65536;
+    World world;
+    world.start([] {
+        std::vector<uint8_t> memory(2 * kSize);
+        auto device = std::make_unique<Device>();
+        ibv_cq *cq = device->cq();
+        ibv_srq *srq = device->srq();
+        ibv_qp *qp = device->qp(cq, {.srq = srq});
+        ibv_mr *mr = device->mr(memory.data(), memory.size());
+        device->connect(qp, device->address(qp));
+        std::atomic<bool> stops{false};
+        // To itself, so that it holds every lock now and then.
+        std::thread worker([&] {
+            const Place to = {reinterpret_cast<uintptr_t>(memory.data() + kSize), mr->rkey};
+            while (!stops) {
+                post_receive(srq, 1, mr, kSize, 64);
+                REQUIRE(post(qp, IBV_WR_SEND, 2, mr, 0, 64) == 0);
+                REQUIRE(post(qp, IBV_WR_RDMA_WRITE, 3, mr, 0, kSize, to) == 0);
+                REQUIRE(post(qp, IBV_WR_ATOMIC_FETCH_AND_ADD, 4, mr, 0, 8, to) == 0);
+                poll(cq, 4);
+            }
+        });
+        for (int i = 0; i < kChildren; ++i) {
+            const pid_t child = fork();
+            REQUIRE(child >= 0);
+            if (child == 0) {
+                device.reset();
+                _exit(0);
+            }
+            int status = 0;
+            REQUIRE(waitpid(child, &status, 0) == child);
+            REQUIRE(status == 0);
+        }
+        stops = true;
+        worker.join();
+        device.reset();
+    });
+    world.wait_for_all();
+}
+
 TEST(Exec, ShowsToPeersAsDeath)
 {
     const auto caller = [](Link &link) {
@@ -208,6 +253,9 @@ TEST(Exec, ShowsToPeersAsDeath)
 
 TEST(Close, LeavesNoFileAndNoThread)
 {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "ThreadSanitizer has threads of its own, which come and go";
+#endif
     const auto side = [](Link &link) {
         free(std::malloc(1));
         {
