@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <linux/membarrier.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -150,6 +151,16 @@ void Process::wait_for_own_threads()
     qps.for_each([&](const Qp &qp) { wait(qp.is_busy); });
 }
 
+uint32_t Process::make_key(uint32_t index)
+{
+    // The finalizer of MurmurHash3, where each bit that goes in shows in all that come out.
+    uint64_t hash = key_secret_ ^ index;
+    hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccd;
+    hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53;
+    hash ^= hash >> 33;
+    return index << 8 | ((next_key_.fetch_add(1, std::memory_order_relaxed) + hash) & 0xff);
+}
+
 int Process::claim_slot()
 {
     listener_ = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -185,6 +196,8 @@ int Process::create(Process &process)
     process.buffers.init();
     process.taps.init();
     process.self.lock.init();
+    // Without it keys are as easy to guess as numbers that count up.
+    static_cast<void>(getrandom(&process.key_secret_, sizeof process.key_secret_, GRND_NONBLOCK));
     process.self.process = &process;
     process.self.is_self = true;
     process.self.pid = static_cast<uint32_t>(getpid());

@@ -129,7 +129,8 @@ public:
     common::Mutex channels_lock;
     std::atomic<uint32_t> next_pd;
     std::atomic<uint32_t> next_table;  ///< number of the last indirection table
-    std::atomic<uint32_t> next_key;    ///< the low byte of the next memory key
+    /// A memory key for an index: another than the last that it had, which keys of other processes do not tell.
+    uint32_t make_key(uint32_t index);
 
     /// Its threads do not take part when a peer has the stores of all processors done (fence_others()).
     bool fences_by_itself;
@@ -258,6 +259,8 @@ private:
         (sizeof(shared::ProcessHeader) - offsetof(shared::ProcessHeader, regions)) / sizeof(shared::Offset);
 
     std::atomic<void *> chunks_[kChunks];  ///< of the tables in the header, in their order
+    std::atomic<uint32_t> next_key_;
+    uint64_t key_secret_;
     uint32_t users_;
     int listener_;
     int wake_read_, wake_write_;

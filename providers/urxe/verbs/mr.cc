@@ -89,7 +89,7 @@ Mr *make(ibv_pd *pd, const Range &range, unsigned access, ibv_mr_type type)
     Mr &made = *mr;
     made.index = index;
     made.buffer = range.buffer;
-    const uint32_t key = index << 8 | process.next_key.fetch_add(1) % 256;
+    const uint32_t key = process.make_key(index);
     mr_publish(process, index, key);
     made.verbs.ibv_mr.lkey = made.verbs.ibv_mr.rkey = key;
     made.verbs.ibv_mr.handle = index;

@@ -94,7 +94,7 @@ ibv_mw *mw_alloc(ibv_pd *pd, ibv_mw_type type)
     mw.mw.pd = pd;
     mw.mw.type = type;
     mw.mw.handle = mw.index;
-    mw.mw.rkey = mw.index << 8 | process.next_key.fetch_add(1) % 256;
+    mw.mw.rkey = process.make_key(mw.index);
     pd_ref(pd);
     common::Locked locked(process.windows_lock);
     mw.next = process.windows;

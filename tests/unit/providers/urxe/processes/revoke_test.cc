@@ -294,5 +294,32 @@ TEST(Revoke, DoesNotWaitForAPeerThatIsKilled)
     world.wait(owner);
 }
 
+TEST(Keys, OfOneProcessDoNotTellThoseOfAnother)
+{
+    constexpr size_t kKeys = 64;
+    struct Keys {
+        uint32_t key[kKeys];
+    };
+    const auto side = [](Link &link) {
+        Device device;
+        uint64_t word = 0;
+        Keys own{};
+        for (uint32_t &key : own.key)
+            key = device.mr(&word, sizeof word)->rkey;
+        link.send(own);
+        const auto other = link.receive<Keys>();
+        REQUIRE(!std::equal(own.key, own.key + kKeys, other.key));
+        // A region that comes in the place of another has another key.
+        ibv_mr *mr = device.mr(&word, sizeof word);
+        for (int i = 0; i < 1000; ++i) {
+            const uint32_t before = mr->rkey;
+            device.deregister(mr);
+            mr = device.mr(&word, sizeof word);
+            REQUIRE(mr->rkey != before);
+        }
+    };
+    World::run(side, side);
+}
+
 }  // namespace
 }  // namespace processes
