@@ -9,7 +9,7 @@ enum {
     kType = 0x88b5 /* EtherType */
 };
 
-static const uint8_t station[6] = {0x02, 0x76, 0x65, 0x72, 0x62, 0x00};
+static const uint8_t kStation[6] = {0x02, 0x76, 0x65, 0x72, 0x62, 0x00};
 
 int raw_to(struct ibv_qp *qp, enum ibv_qp_state state)
 {
@@ -53,9 +53,9 @@ void raw_close(struct raw *raw)
 
 uint32_t write_frame(char *memory, uint8_t to, uint32_t length, unsigned seed)
 {
-    memcpy(memory, station, sizeof(station));
+    memcpy(memory, kStation, sizeof(kStation));
     memory[5] = (char)to;
-    memcpy(memory + 6, station, sizeof(station));
+    memcpy(memory + 6, kStation, sizeof(kStation));
     memory[12] = (char)(kType >> 8);
     memory[13] = (char)(kType & 0xff);
     fill(memory + kHeader, length, seed);
@@ -83,7 +83,7 @@ struct rule rule_to(uint8_t to, uint16_t priority)
 {
     struct rule rule = rule_of(IBV_FLOW_ATTR_NORMAL);
     struct ibv_flow_spec_eth eth = {.type = IBV_FLOW_SPEC_ETH, .size = sizeof(eth)};
-    memcpy(eth.val.dst_mac, station, sizeof(station));
+    memcpy(eth.val.dst_mac, kStation, sizeof(kStation));
     eth.val.dst_mac[5] = to;
     memset(eth.mask.dst_mac, 0xff, sizeof(eth.mask.dst_mac));
     rule.attr.priority = priority;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 
 #include "raw/checksum.hh"
 #include "raw/frame.hh"
@@ -29,7 +30,7 @@ frames::Mac mac_of(const char *interface)
 {
     frames::Mac mac{};
     ifreq request{};
-    std::strcpy(request.ifr_name, interface);
+    std::snprintf(request.ifr_name, sizeof request.ifr_name, "%s", interface);
     const int file = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     EXPECT_EQ(ioctl(file, SIOCGIFHWADDR, &request), 0);
     close(file);
