@@ -699,7 +699,9 @@ void qp_lost_peer(Qp &qp, Peer &peer)
     bool is_lost;
     {
         common::Locked locked(qp.send_lock);
-        is_lost = qp.peer == &peer && qp.verbs.qp.qp_type != IBV_QPT_UD;
+        // Like on a wire, nobody is told of a QP that its owner destroyed: who has nothing to ask of it goes on unharmed.
+        is_lost = qp.peer == &peer && qp.verbs.qp.qp_type != IBV_QPT_UD &&
+                  (qp.is_waiting || qp.remote->qp_num.load() == qp.attr.dest_qp_num);
     }
     if (is_lost)
         qp_to_error(qp, 0);

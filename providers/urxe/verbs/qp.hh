@@ -218,7 +218,7 @@ void qp_to_error(Qp &qp, uint32_t events);
 /// Does what Attention asks for. Under process->lock.
 void qp_attend(Qp &qp);
 
-/// Errs if it is connected to that peer, which died. Under process->lock.
+/// Errs if it is connected to a QP of that peer, which died without destroying it. Under process->lock.
 void qp_lost_peer(Qp &qp, Peer &peer);
 
 /// Takes the QP away from everybody, for good. What waits for it is forgotten. Under process->lock.

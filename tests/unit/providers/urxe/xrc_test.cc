@@ -233,6 +233,34 @@ TEST_F(Xrc, RegionsAreOfTheQueuesProtectionDomain)
     EXPECT_EQ(wait(connection.cq).status, IBV_WC_REM_ACCESS_ERR);
 }
 
+/// perftest gives each end all attributes of RC.
+TEST_F(Xrc, EndsPutUpWithWhatTheOtherNeeds)
+{
+    ibv_qp *receiver = make_receiver(xrcd_), *sender = make_sender(make_cq());
+    at_end([receiver] { return ibv_destroy_qp(receiver); });
+    for (ibv_qp *qp : {sender, receiver}) {
+        ibv_qp_attr attr{};
+        attr.qp_state = IBV_QPS_INIT;
+        attr.port_num = 1;
+        ASSERT_EQ(
+            ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
+            0);
+        attr.qp_state = IBV_QPS_RTR;
+        attr.path_mtu = IBV_MTU_1024;
+        attr.dest_qp_num = (qp == sender ? receiver : sender)->qp_num;
+        attr.ah_attr = path_to(gid_);
+        EXPECT_EQ(ibv_modify_qp(qp, &attr,
+                                IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                                    IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
+                  0);
+        attr.qp_state = IBV_QPS_RTS;
+        EXPECT_EQ(ibv_modify_qp(qp, &attr,
+                                IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+                                    IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC),
+                  0);
+    }
+}
+
 TEST_F(Xrc, QueuesOfOtherDomainsAreOutOfReach)
 {
     ibv_xrcd *other = open_domain(-1, O_CREAT);

@@ -309,6 +309,53 @@ TEST(Death, LeavesASharedReceiveQueueToTheOthers)
     world.wait(other);
 }
 
+/// A program that polls late finds its messages, and not that its peer has gone since, having said all it had to say.
+TEST(Death, LeavesAloneWhoseQpWasDestroyedBefore)
+{
+    World world;
+    World::Pair pair = world.pair();
+    const pid_t survivor = world.start([&] {
+        Device device;
+        ibv_cq *cq = device.cq(), *other_cq = device.cq();
+        ibv_qp *qps[] = {device.qp(cq), device.qp(other_cq)};
+        Memory memory(64);
+        ibv_mr *mr = device.mr(memory.data(), memory.size());
+        for (ibv_qp *qp : qps)
+            device.join(qp, pair.left);
+        for (uint64_t id = 0; id < 4; ++id)
+            post_receive(qps[0], id, mr, 0, 64);
+        post_receive(qps[1], 9, mr, 0, 64);
+        pair.left.meet();
+        // Of the other, which was not destroyed, the end is told.
+        const ibv_wc flushed = poll(other_cq, 1)[0];
+        REQUIRE(flushed.wr_id == 9 && flushed.status == IBV_WC_WR_FLUSH_ERR);
+        device.qp(cq);  // By now all QPs were looked at: it waits for who does that.
+        ibv_wc completions[4];
+        REQUIRE(ibv_poll_cq(cq, 4, completions) == 1);
+        REQUIRE(completions[0].wr_id == 0 && completions[0].status == IBV_WC_SUCCESS);
+        ibv_qp_attr attr;
+        ibv_qp_init_attr init;
+        REQUIRE(ibv_query_qp(qps[0], &attr, IBV_QP_STATE, &init) == 0 && attr.qp_state == IBV_QPS_RTS);
+        // Who asks something of it is told.
+        REQUIRE(post(qps[0], IBV_WR_SEND, 5, nullptr, 0, 0) == 0);
+        REQUIRE(poll(cq, 1)[0].status == IBV_WC_RETRY_EXC_ERR);
+    });
+    const pid_t victim = world.start([&] {
+        Device device;
+        ibv_cq *cq = device.cq();
+        ibv_qp *qps[] = {device.qp(cq), device.qp(cq)};
+        for (ibv_qp *qp : qps)
+            device.join(qp, pair.right);
+        pair.right.meet();
+        REQUIRE(post(qps[0], IBV_WR_SEND, 1, nullptr, 0, 0) == 0);
+        REQUIRE(poll_one(cq).status == IBV_WC_SUCCESS);
+        device.destroy(qps[0]);
+        raise(SIGKILL);
+    });
+    world.wait(victim, true);
+    world.wait(survivor);
+}
+
 TEST(Stop, LeavesOneSidedOperationsAlone)
 {
     World world;
