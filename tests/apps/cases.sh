@@ -33,8 +33,8 @@ for tools in /usr/bin "$work/bin"; do
             -d DEVICE -g 0 -p PORT -n 100 -s 4000
     done
     pair both "$whose ibv_rc_pingpong over IPv6" 'iters in' "$tools/ibv_rc_pingpong" -d DEVICE -g 1 -p PORT -n 100 -c
-    pair "$xrc" "$whose ibv_xsrq_pingpong" ^success "$tools/ibv_xsrq_pingpong" -d DEVICE -g 0 -p PORT -n 50
-    pair "$xrc" "$whose ibv_xsrq_pingpong -e" ^success \
+    pair both "$whose ibv_xsrq_pingpong" ^success "$tools/ibv_xsrq_pingpong" -d DEVICE -g 0 -p PORT -n 50
+    pair both "$whose ibv_xsrq_pingpong -e" ^success \
         "$tools/ibv_xsrq_pingpong" -d DEVICE -g 0 -p PORT -n 50 -e
 done
 
@@ -42,7 +42,7 @@ done
 pair both 'verbs_data, RC' 'each byte as it was sent' verbs_data -d DEVICE -p PORT -c rc
 pair both 'verbs_data, UC' 'each byte as it was sent' verbs_data -d DEVICE -p PORT -c uc
 pair both 'verbs_data, UD' 'each byte as it was sent' verbs_data -d DEVICE -p PORT -c ud
-pair "$xrc" 'verbs_data, XRC' 'each byte as it was sent' verbs_data -d DEVICE -p PORT -c xrc
+pair both 'verbs_data, XRC' 'each byte as it was sent' verbs_data -d DEVICE -p PORT -c xrc
 pair both 'verbs_data, a stream both ways' 'each byte right, each completion once' verbs_data -d DEVICE -p PORT -S 64
 
 # ---- perftest --------------------------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ perf() {
 # All sizes up to 8 MiB, or up to the MTU. perftest measures the processor's clock anew for each size, a quarter of a second.
 for operation in send write read; do
     perf both 8388608 ib_${operation}_bw -a -n 5
-    perf "$xrc" 8388608 ib_${operation}_bw -a -n 5 -c XRC
+    perf both 8388608 ib_${operation}_bw -a -n 5 -c XRC
     [[ $operation == read ]] || perf one 8388608 ib_${operation}_bw -a -n 5 -c UC
 done
 perf both 1024 ib_send_bw -a -n 5 -c UD
@@ -64,7 +64,6 @@ for test in bw lat; do
         for type in RC UC XRC; do
             [[ $operation$type != readUC ]] || continue
             places=both
-            [[ $type != XRC ]] || places=$xrc
             [[ $type != UC ]] || places=one
             perf "$places" 8388608 ib_${operation}_$test -s 8388608 -n 5 -c $type
             # Nobody holds UC back: between hosts what is long is lost in the sockets' buffers, and perftest waits for ever.
@@ -73,7 +72,7 @@ for test in bw lat; do
     done
     perf both 8 ib_atomic_$test -n 20
     perf both 8 ib_atomic_$test -n 20 -A CMP_AND_SWAP
-    perf "$xrc" 8 ib_atomic_$test -n 20 -c XRC
+    perf both 8 ib_atomic_$test -n 20 -c XRC
     perf both 64 ib_send_$test -n 20 -s 64 -c UD
     for operation in send write; do
         perf both 64 ib_${operation}_$test -n 20 -s 64 -I 0
@@ -95,8 +94,8 @@ done
 # perftest wants more receives than queue pairs, and asks for no more than iterations.
 perf both 65536 ib_send_bw -n 50 -q 16 --use-srq
 perf both 65536 ib_send_bw -n 50 -q 16 --use-srq -e
-perf "$xrc" 65536 ib_send_bw -n 50 -q 16 -c XRC -e
-perf "$xrc" 65536 ib_write_bw -n 20 -q 16 -c XRC -b
+perf both 65536 ib_send_bw -n 50 -q 16 -c XRC -e
+perf both 65536 ib_write_bw -n 20 -q 16 -c XRC -b
 perf both 65536 ib_send_bw -n 24 -l 8
 perf both 65536 ib_send_bw -n 20 --odp
 
