@@ -185,6 +185,7 @@ void context_free(ibv_context *context)
 {
     Context *freed = to_context(context);
     freed->process->abandon(*context);
+    freed->process->link.counters.log(context);
     freed->events.destroy();
     freed->process->release();
     verbs_uninit_context(&freed->verbs);

@@ -73,6 +73,7 @@ public:
         has_failed_ = status != IBV_WC_SUCCESS;
     }
 
+    void count(transport::Counter) {}
     bool use_queue(uint32_t number) { return number % 2 == 0; }
     bool take_receive()
     {

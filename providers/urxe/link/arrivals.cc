@@ -87,7 +87,7 @@ void give(Process &process, uint32_t qp_num, const link::Link::Arrival &arrival,
 {
     Qp *found = process.qps.get(shared::index_of_qp(qp_num));
     if (found == nullptr)
-        return;
+        return process.link.counters.add(link::Counter::kBadQpn);
     Qp &qp = *found;
     if (!lock_patiently(qp.send_lock, is_helper))
         return;
@@ -110,8 +110,12 @@ void give(Process &process, uint32_t qp_num, const link::Link::Arrival &arrival,
 void take(Process &process, const link::Link::Arrival &arrival, const wire::Packet &packet,
           wire::Reason reason, Touched &touched, bool is_helper)
 {
+    link::Counters &counters = process.link.counters;
+    counters.add(link::Counter::kReceived);
+    if (reason != wire::Reason::kNone)
+        counters.add(link::Counter::kBadHeader);
     if (!wire::icrc_check(arrival.route.flow, arrival.bytes).has_value())
-        return;
+        return counters.add(link::Counter::kBadIcrc);
     if (packet.bth.dest_qpn != kMulticastQp)
         return give(process, packet.bth.dest_qpn, arrival, packet, reason, touched, is_helper);
     // Each process that has joined the group got a packet of its own.
@@ -129,12 +133,16 @@ size_t take_or_pass_on(Process &process, const link::Link::Arrival &arrival, Tou
     }
     wire::Packet packet{};
     const wire::Reason reason = wire::parse(arrival.bytes, packet);
-    if (reason == wire::Reason::kShort)
+    if (reason == wire::Reason::kShort) {
+        process.link.counters.add(link::Counter::kBadHeader);
         return 1;
+    }
     // The number that all members of a group have is nobody else's.
     const bool is_for_group = packet.bth.dest_qpn == kMulticastQp;
-    if (wire::is_multicast(arrival.route.flow.destination) != is_for_group)
+    if (wire::is_multicast(arrival.route.flow.destination) != is_for_group) {
+        process.link.counters.add(link::Counter::kBadQpn);
         return 1;
+    }
     if (const uint32_t slot = shared::slot_of_qp(packet.bth.dest_qpn);
         !is_for_group && slot != process.self.slot) {
         const size_t count = count_for(arrival, slot);

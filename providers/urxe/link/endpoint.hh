@@ -68,6 +68,7 @@ public:
     bool remote_flush(const wire::Reth &reth, const wire::Feth &feth);
     bool invalidate(uint32_t rkey);
     void failed(wire::NakCode code, bool told);
+    void count(transport::Counter counter) { link().counters.add(counter); }
 
 private:
     explicit Endpoint(Qp &qp, const Route &route);

@@ -226,6 +226,7 @@ void Link::send(const Route &route, size_t size)
 {
     memory_->queue[queued_++] = {route, static_cast<uint32_t>(used_), static_cast<uint32_t>(size)};
     used_ += size;
+    counters.add(Counter::kSent);
 }
 
 void Link::end()
@@ -345,6 +346,8 @@ void Link::flush()
             cannot_segment_ = true;
             continue;  // one by one, then
         }
+        if (!is_sent)
+            counters.add(Counter::kSendError, count);
         first += count;
     }
     errno = error;

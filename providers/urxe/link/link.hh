@@ -12,6 +12,7 @@
 #include <span>
 
 #include "common/lock.hh"
+#include "link/counters.hh"
 #include "shared/lock.hh"
 #include "wire/icrc.hh"
 #include "wire/packet.hh"
@@ -43,6 +44,8 @@ public:
     int open(uint32_t slot);
     void close();
     bool is_open() const { return is_open_.load(std::memory_order_acquire); }
+
+    Counters counters;
 
     /// The descriptors that become readable when packets arrive. -1: there is none.
     static constexpr size_t kSockets = 3;

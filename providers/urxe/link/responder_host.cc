@@ -38,9 +38,9 @@ void Endpoint::receive(const wire::Packet &packet, wire::Reason reason, const Li
     // Who is connected hears nobody else.
     if (!is_datagram && (arrival.route.flow.source != route_.flow.destination ||
                          arrival.route.flow.destination != route_.flow.source))
-        return;
+        return link().counters.add(Counter::kBadSource);
     if (!transport::pkey_matches(0xffff, packet.bth.pkey))
-        return;
+        return link().counters.add(Counter::kBadPkey);
     arrival_ = &arrival;
     is_touched = !is_datagram;  // A datagram is not answered.
     const wire::OpcodeInfo &info = wire::opcode_info(packet.bth.opcode);

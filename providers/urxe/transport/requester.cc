@@ -81,8 +81,11 @@ void Requester::rewind()
 
 void Requester::retry()
 {
-    if (retries_ >= config_.retry_count)
+    if (retries_ >= config_.retry_count) {
+        ops_.count(host_, Counter::kRetryExceeded);
         return fail(IBV_WC_RETRY_EXC_ERR);
+    }
+    ops_.count(host_, Counter::kRetry);
     ++retries_;
     deadline_ = kNever;
     rewind();
@@ -195,6 +198,7 @@ void Requester::take_nak(Sequence sequence, unsigned code)
     ibv_wc_status status = IBV_WC_SUCCESS;
     switch (static_cast<NakCode>(code)) {
         case NakCode::kPsnSequenceError:
+            ops_.count(host_, Counter::kReceivedSequenceNak);
             break;
         case NakCode::kInvalidRequest:
             status = IBV_WC_REM_INV_REQ_ERR;
@@ -216,12 +220,15 @@ void Requester::take_nak(Sequence sequence, unsigned code)
 
 void Requester::take_rnr_nak(Sequence sequence, unsigned timer)
 {
+    ops_.count(host_, Counter::kReceivedRnrNak);
     if (!acknowledge(sequence))
         return retry_early();
     if (paused_)
         return;
-    if (config_.rnr_retry != kRnrRetryForEver && rnr_retries_ >= config_.rnr_retry)
+    if (config_.rnr_retry != kRnrRetryForEver && rnr_retries_ >= config_.rnr_retry) {
+        ops_.count(host_, Counter::kRnrRetryExceeded);
         return fail(IBV_WC_RNR_RETRY_EXC_ERR);
+    }
     ++rnr_retries_;
     retries_ = 0;  // someone answers
     rewind();

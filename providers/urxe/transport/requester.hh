@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 
+#include "transport/counter.hh"
 #include "transport/request.hh"
 #include "wire/packet.hh"
 
@@ -62,6 +63,7 @@ struct RequesterOps {
     /// byte_count is the length of the message. After any status but IBV_WC_SUCCESS the queue pair is in the
     /// error state, and the requester does nothing more.
     void (*complete)(void *self, uint32_t index, ibv_wc_status status, uint32_t byte_count);
+    void (*count)(void *self, Counter counter);
 };
 
 template <class Host>
@@ -78,7 +80,8 @@ inline constexpr RequesterOps kRequesterOps = {
     [](void *self, uint32_t index) { return static_cast<Host *>(self)->execute(index); },
     [](void *self, uint32_t index, ibv_wc_status status, uint32_t byte_count) {
         static_cast<Host *>(self)->complete(index, status, byte_count);
-    }};
+    },
+    [](void *self, Counter counter) { static_cast<Host *>(self)->count(counter); }};
 
 /// Sends the requests of a send queue (IBTA 9.7.2, 9.7.3, 9.7.6, 9.8, 9.9.2; A14; A19).
 ///

@@ -47,6 +47,7 @@ void Responder::receive_reliable(const wire::Packet &packet, const wire::OpcodeI
     if (sequence < expected_)
         return repeat(sequence, packet, info);
     if (sequence > expected_) {
+        ops_.count(host_, Counter::kOutOfSequenceRequest);
         // One NAK for each gap (IBTA 9.7.5.2.8).
         if (!is_refused_)
             owe_nak(wire::nak_syndrome(NakCode::kPsnSequenceError), expected_);
@@ -58,6 +59,7 @@ void Responder::receive_reliable(const wire::Packet &packet, const wire::OpcodeI
         case Outcome::kDone:
             break;
         case Outcome::kNoReceive:
+            ops_.count(host_, Counter::kSentRnrNak);
             owe_nak(wire::rnr_nak_syndrome(config_.min_rnr_timer), expected_);
             is_refused_ = true;
             return;
@@ -104,7 +106,7 @@ void Responder::receive_datagram(const wire::Packet &packet)
 {
     const wire::OpcodeInfo &info = wire::opcode_info(packet.bth.opcode);
     if (packet.deth.qkey != config_.qkey)
-        return;
+        return ops_.count(host_, Counter::kBadQkey);
     if (execute(packet, info) == Outcome::kOperationalError)
         fail(NakCode::kRemoteOperationalError, expected_);
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 
+#include "transport/counter.hh"
 #include "transport/request.hh"
 #include "wire/packet.hh"
 
@@ -85,6 +86,7 @@ struct ResponderOps {
     /// IBV_EVENT_QP_ACCESS_ERR, kRemoteOperationalError IBV_EVENT_QP_FATAL. The NAK, and responses before it, go
     /// out with progress(): the host calls it as long as it asks for more, and flushes the queues.
     void (*failed)(void *self, wire::NakCode code, bool told);
+    void (*count)(void *self, Counter counter);
 };
 
 template <class Host>
@@ -116,7 +118,8 @@ inline constexpr ResponderOps kResponderOps = {
         return static_cast<Host *>(self)->remote_flush(reth, feth);
     },
     [](void *self, uint32_t rkey) { return static_cast<Host *>(self)->invalidate(rkey); },
-    [](void *self, wire::NakCode code, bool told) { static_cast<Host *>(self)->failed(code, told); }};
+    [](void *self, wire::NakCode code, bool told) { static_cast<Host *>(self)->failed(code, told); },
+    [](void *self, Counter counter) { static_cast<Host *>(self)->count(counter); }};
 
 /// Executes requests (IBTA 9.7.4, 9.7.5, 9.8.2, 9.8.3, 9.9.3; A14; A19).
 ///

@@ -51,6 +51,7 @@ Responder::Reply *Responder::find_reply(Sequence sequence)
 /// A request from before the expected one (IBTA 9.7.4.1.2 and 9.7.5.1.2). Nothing is executed twice but reads.
 void Responder::repeat(Sequence sequence, const wire::Packet &packet, const wire::OpcodeInfo &info)
 {
+    ops_.count(host_, Counter::kDuplicateRequest);
     if (info.kind == Kind::kSend || info.kind == Kind::kWrite) {
         // Up to the next request whose response may have been lost: an acknowledgement beyond it would say so.
         Sequence end = expected_;

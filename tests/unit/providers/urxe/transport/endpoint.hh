@@ -112,6 +112,8 @@ public:
     bool remote_flush(const wire::Reth &reth, const wire::Feth &feth);
     bool invalidate(uint32_t rkey);
     void failed(wire::NakCode code, bool told);
+    void count(Counter counter) { ++counts[static_cast<size_t>(counter)]; }
+    unsigned counted(Counter counter) const { return counts[static_cast<size_t>(counter)]; }
 
     Memory own_memory;
     Memory &memory;
@@ -134,6 +136,7 @@ public:
     bool fault_told = false;
     size_t link_room = SIZE_MAX;  // packets
     std::vector<Bytes> sent;
+    std::array<unsigned, kCounters> counts{};
     std::string violation;  // the first breach of the contract
 
     Requester requester;

@@ -316,6 +316,19 @@ TEST_F(responder, takes_receives_of_the_shared_queue_that_a_packet_names)
     EXPECT_EQ(one.fault, NakCode::kInvalidRequest);
 }
 
+TEST_F(responder, counts_what_comes_again_or_too_early)
+{
+    Endpoint one(Endpoint::kRequester, Endpoint::kResponder);
+    const uint32_t psn = one.responder.expected_psn();
+    one.responder.receive(packet_of(Operation::kSendOnly, psn));  // no receive
+    EXPECT_EQ(one.counted(Counter::kSentRnrNak), 1u);
+    one.responder.receive(packet_of(Operation::kSendOnly, psn - 5));
+    EXPECT_EQ(one.counted(Counter::kDuplicateRequest), 1u);
+    one.responder.receive(packet_of(Operation::kSendOnly, psn + 2));
+    EXPECT_EQ(one.counted(Counter::kOutOfSequenceRequest), 1u);
+    EXPECT_EQ(one.counted(Counter::kSentRnrNak), 1u);
+}
+
 TEST_F(responder, reads_what_belongs_to_the_shared_queue_that_a_request_named)
 {
     ResponderConfig config = Endpoint::kResponder;
