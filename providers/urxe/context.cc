@@ -14,9 +14,11 @@
 #include "direct/memory.hh"
 #include "verbs/ah.hh"
 #include "verbs/buf.hh"
+#include "verbs/comp_cntr.hh"
 #include "verbs/counters.hh"
 #include "verbs/cq.hh"
 #include "verbs/dm.hh"
+#include "verbs/dmah.hh"
 #include "verbs/flow.hh"
 #include "verbs/mcast.hh"
 #include "verbs/mr.hh"
@@ -196,6 +198,7 @@ constexpr verbs_context_ops kContextOps = {
     .advise_mr = mr_advise,
     .alloc_buf = buf_alloc,
     .alloc_dm = dm_alloc,
+    .alloc_dmah = dmah_alloc,
     .alloc_mw = mw_alloc,
     .alloc_null_mr = mr_alloc_null,
     .alloc_parent_domain = common::parent_domain_alloc,
@@ -206,6 +209,7 @@ constexpr verbs_context_ops kContextOps = {
     .bind_mw = mw_bind,
     .close_xrcd = xrcd_close,
     .create_ah = ah_create,
+    .create_comp_cntr = comp_cntr_create,
     .create_counters = counters_create,
     .create_cq = cq_create,
     .create_cq_ex = cq_create_ex,
@@ -216,11 +220,13 @@ constexpr verbs_context_ops kContextOps = {
     .create_srq = srq_create,
     .create_srq_ex = srq_create_ex,
     .create_wq = wq_create,
+    .dealloc_dmah = dmah_dealloc,
     .dealloc_mw = mw_dealloc,
     .dealloc_pd = pd_dealloc,
     .dealloc_td = common::td_dealloc,
     .dereg_mr = mr_deregister,
     .destroy_ah = ah_destroy,
+    .destroy_comp_cntr = comp_cntr_destroy,
     .destroy_counters = counters_destroy,
     .destroy_cq = cq_destroy,
     .destroy_flow = flow_destroy,
@@ -233,6 +239,8 @@ constexpr verbs_context_ops kContextOps = {
     .free_context = context_free,
     .free_dm = dm_free,
     .get_srq_num = srq_get_num,
+    .inc_comp_cntr = comp_cntr_inc,
+    .inc_err_comp_cntr = comp_cntr_inc_err,
     .modify_cq = cq_modify,
     .modify_qp = qp_modify,
     .modify_srq = srq_modify,
@@ -243,19 +251,26 @@ constexpr verbs_context_ops kContextOps = {
     .post_recv = qp_post_recv,
     .post_send = qp_post_send,
     .post_srq_recv = srq_post_recv,
+    .qp_attach_comp_cntr = comp_cntr_attach,
+    .query_comp_cntr_caps = comp_cntr_query_caps,
     .query_device_ex = query_device,
     .query_port = query_port,
     .query_port_speed = query_port_speed,
     .query_qp = qp_query,
     .query_rt_values = query_rt_values,
     .query_srq = srq_query,
+    .read_comp_cntr = comp_cntr_read,
     .read_counters = counters_read,
+    .read_err_comp_cntr = comp_cntr_read_err,
     .reg_dm_mr = mr_register_dm,
     .reg_dmabuf_mr = mr_register_dmabuf,
     .reg_mr = mr_register,
+    .reg_mr_ex = mr_register_ex,
     .req_notify_cq = cq_req_notify,
     .rereg_mr = mr_reregister,
     .resize_cq = cq_resize,
+    .set_comp_cntr = comp_cntr_set,
+    .set_err_comp_cntr = comp_cntr_set_err,
 };
 
 }  // namespace

@@ -358,8 +358,8 @@ void Process::destroy()
     moderated_lock_.destroy();
     lock.destroy();
     buffers.destroy();
-    for (IndexPool *pool :
-         {&mr_indices, &qp_indices, &cq_indices, &srq_indices, &buffer_indices, &group_indices})
+    for (IndexPool *pool : {&mr_indices, &qp_indices, &cq_indices, &srq_indices, &buffer_indices,
+                            &count_indices, &group_indices})
         pool->destroy();
     group_members.destroy();
     regions.destroy();

@@ -108,7 +108,7 @@ public:
     common::Mutex lock;           ///< of making and unmaking objects
 
     // Own objects, by their index in the shared tables.
-    IndexPool mr_indices, qp_indices, cq_indices, srq_indices, buffer_indices;
+    IndexPool mr_indices, qp_indices, cq_indices, srq_indices, buffer_indices, count_indices;
     BufferList buffers;
     /// What the owner goes by: regions in `self.heap` are for peers.
     PrivateTable<shared::MrEntry, 10, 14> regions;

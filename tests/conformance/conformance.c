@@ -303,7 +303,7 @@ static const struct {
     {"object", object_tests},   {"import", import_tests},
     {"domain", domain_tests},   {"memory", memory_tests},
     {"iwarp", iwarp_tests},     {"raw", raw_tests},
-    {"wq", wq_tests},
+    {"wq", wq_tests},           {"comp_cntr", comp_cntr_tests},
 };
 
 static int open_device(const char *name)

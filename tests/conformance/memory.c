@@ -153,8 +153,23 @@ static void newer_objects(void)
     errno = 0;
     struct ibv_dmah *dmah = ibv_alloc_dmah(env.context, &hints);
     CHECK(dmah != NULL || errno == EOPNOTSUPP);
-    if (dmah != NULL)
+    if (dmah != NULL) {
+        struct ibv_mr_init_attr attr = {.length = 8192,
+                                        .access = kAccess,
+                                        .comp_mask = IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_DMAH,
+                                        .addr = at(1, 0),
+                                        .dmah = dmah};
+        struct ibv_mr *mr = ibv_reg_mr_ex(env.pd, &attr);
+        CHECK(mr != NULL);
+        CHECK_EQ(ibv_dealloc_dmah(dmah), EBUSY);
+        through(mr, address(at(1, 0)), at(1, 0));
+        CHECK_EQ(ibv_dereg_mr(mr), 0);
         CHECK_EQ(ibv_dealloc_dmah(dmah), 0);
+        hints.comp_mask = 1U << 31;
+        errno = 0;
+        CHECK(ibv_alloc_dmah(env.context, &hints) == NULL);
+        CHECK_EQ(errno, EINVAL);
+    }
     uint64_t speed = 0;
     error = ibv_query_port_speed(env.context, env.port, &speed);
     CHECK(error == EOPNOTSUPP || (error == 0 && speed > 0));

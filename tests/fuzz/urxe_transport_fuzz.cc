@@ -131,6 +131,7 @@ public:
         return remote_write(rkey, address, bytes);
     }
     bool remote_flush(const wire::Reth &reth, const wire::Feth &) { return reth.rkey == kRkey; }
+    void remote_done(bool, bool, uint32_t) {}
     bool invalidate(uint32_t rkey) { return rkey != 0; }
     void failed(wire::NakCode, bool)
     {

@@ -10,6 +10,7 @@
 namespace urxe::direct {
 namespace {
 
+using shared::Counted;
 using shared::QpEntry;
 
 /// The type of QP that one of a type is connected to.
@@ -127,8 +128,10 @@ Result execute_write(Qp &qp, const Request &request, const Target &target)
     Piece to;
     // Without a byte to write the key is not looked at (IBTA 9.7.4.1.3).
     if (request.length != 0)
-        if (const auto refused = find_remote(target, request, request.length, IBV_ACCESS_REMOTE_WRITE, to))
+        if (const auto refused = find_remote(target, request, request.length, IBV_ACCESS_REMOTE_WRITE, to)) {
+            target.count(Counted::kWrites, false, 0);
             return *refused;
+        }
     TakenReceive receive;
     if (takes_receive && !take_receive(target, receive))
         return {Outcome::kNoReceive, IBV_WC_SUCCESS, 0};
@@ -142,6 +145,8 @@ Result execute_write(Qp &qp, const Request &request, const Target &target)
         if (complete_receive(target, receive, completion) != Pushed::kYes)
             status = IBV_WC_REM_OP_ERR;
     }
+    if (status != IBV_WC_LOC_PROT_ERR)
+        target.count(Counted::kWrites, status == IBV_WC_SUCCESS, request.length);
     if (status != IBV_WC_SUCCESS)
         target.fail(0);
     return done(status);
@@ -160,13 +165,19 @@ Result execute_read(Qp &qp, const Request &request, const Target &target)
     Pieces to;
     if (!find_answer(qp, request, to))
         return done(IBV_WC_LOC_PROT_ERR);
-    if (request.length == 0)
+    if (request.length == 0) {
+        target.count(Counted::kReads, true, 0);
         return done(IBV_WC_SUCCESS);
+    }
     Piece from;
-    if (const auto refused = find_remote(target, request, request.length, IBV_ACCESS_REMOTE_READ, from))
+    if (const auto refused = find_remote(target, request, request.length, IBV_ACCESS_REMOTE_READ, from)) {
+        target.count(Counted::kReads, false, 0);
         return *refused;
+    }
     const ibv_wc_status status =
         status_of(copy(target.peer, {to.piece, to.count}, {&from, 1}, request.length), false);
+    if (status != IBV_WC_LOC_PROT_ERR)
+        target.count(Counted::kReads, status == IBV_WC_SUCCESS, request.length);
     if (status != IBV_WC_SUCCESS)
         target.fail(0);
     return done(status, request.length);

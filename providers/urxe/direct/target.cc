@@ -157,6 +157,8 @@ Pushed complete_receive(const Target &target, const TakenReceive &receive, NewCo
     const Pushed pushed = push(target.process, peer, *cq, completion, grh, payload, inline_len);
     if (pushed == Pushed::kOverrun)
         target.fail(shared::kAttentionFatal);
+    if (pushed == Pushed::kYes)
+        target.count(shared::Counted::kReceives, completion.status == IBV_WC_SUCCESS, completion.byte_len);
     return pushed;
 }
 

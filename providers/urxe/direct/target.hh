@@ -38,6 +38,14 @@ struct Target {
     void call(uint32_t attention) const;
     /// A request has arrived: tells the owner of the first in RTR.
     void establish() const;
+    /// Counts what became of a request where the QP has a counter for it.
+    void count(shared::Counted what, bool is_success, uint64_t bytes) const
+    {
+        if (const uint32_t counter = qp.counters[static_cast<uint32_t>(what)]; counter != 0) [[unlikely]]
+            if (shared::CountEntry *entry = peer.heap.entry(peer.heap.header().counts, counter);
+                entry != nullptr)
+                entry->add(is_success, bytes);
+    }
     /// A request that was refused for good puts a reliable responder in the error state (IBTA 9.9.3).
     void fail(uint32_t attention) const;
 };

@@ -66,6 +66,7 @@ public:
     bool remote_atomic(transport::Op op, const wire::AtomicEth &atomic, uint64_t &original);
     bool remote_atomic_write(uint32_t rkey, uint64_t address, std::span<const uint8_t, 8> bytes);
     bool remote_flush(const wire::Reth &reth, const wire::Feth &feth);
+    void remote_done(bool is_write, bool is_success, uint32_t length);
     bool invalidate(uint32_t rkey);
     void failed(wire::NakCode code, bool told);
     void count(transport::Counter counter) { link().counters.add(counter); }

@@ -185,6 +185,11 @@ bool Endpoint::remote_flush(const wire::Reth &reth, const wire::Feth &feth)
     return true;
 }
 
+void Endpoint::remote_done(bool is_write, bool is_success, uint32_t length)
+{
+    target().count(is_write ? shared::Counted::kWrites : shared::Counted::kReads, is_success, length);
+}
+
 bool Endpoint::invalidate(uint32_t rkey)
 {
     return direct::can_invalidate(qp_.process->self, rkey, pd(), qp_.verbs.qp.qp_num) &&

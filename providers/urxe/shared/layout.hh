@@ -118,6 +118,25 @@ struct alignas(kCacheLine) ReceiveQueue {
 };
 static_assert(sizeof(ReceiveQueue) == 192);
 
+/// A completion counter. Whoever carries a request out counts it, so that a peer can count what it likes.
+struct alignas(kCacheLine) CountEntry {
+    uint32_t counts_bytes;  ///< of successes; else requests
+    uint32_t unused;
+    std::atomic<uint64_t> successes, failures;
+
+    void add(bool is_success, uint64_t bytes)
+    {
+        if (is_success)
+            successes.fetch_add(counts_bytes != 0 ? bytes : 1, std::memory_order_relaxed);
+        else
+            failures.fetch_add(1, std::memory_order_relaxed);
+    }
+};
+static_assert(sizeof(CountEntry) == 64);
+
+/// What is counted at a QP of what others ask of it.
+enum class Counted : uint32_t { kReceives, kReads, kWrites, kKinds };
+
 /// How far a QP is, as ibv_qp_state; with what its peers must know.
 struct alignas(kCacheLine) QpEntry {
     std::atomic<uint32_t> qp_num;      ///< 0: there is none
@@ -139,7 +158,8 @@ struct alignas(kCacheLine) QpEntry {
     ibv_gid local_gid;  ///< of the connection
     ibv_gid remote_gid;
     std::atomic<uint32_t> is_established;  ///< a request has arrived since it went to RTR
-    uint32_t unused_too[7];
+    uint32_t counters[static_cast<uint32_t>(Counted::kKinds)];  ///< by Counted; 0: none
+    uint32_t unused_too[4];
     ReceiveQueue receives;
 };
 static_assert(sizeof(QpEntry) == 320);
@@ -255,7 +275,7 @@ struct alignas(kCacheLine) AccessSlot {
 constexpr uint32_t kRevoked = 1U << 31;
 constexpr uint32_t kAccessSlots = 64;
 
-constexpr uint64_t kMagic = 0x3130'6578'7275'0006;  ///< changes with each change of this file
+constexpr uint64_t kMagic = 0x3130'6578'7275'0007;  ///< changes with each change of this file
 
 /// The least significant bits of a QP number that are the QP's index in its process; those above are the process's slot.
 constexpr uint32_t kQpIndexBits = 14;
@@ -277,6 +297,7 @@ using CqTable = Table<CqEntry, 6, 10>;
 using SrqTable = Table<SrqEntry, 6, 10>;
 using GroupTable = Table<GroupEntry, 6, 6>;
 using BufferTable = Table<BufferEntry, 8, 8>;
+using CountTable = Table<CountEntry, 6, 6>;
 static_assert(MrTable::kCapacity == 1U << 24 && QpTable::kCapacity == 1U << kQpIndexBits);
 
 /// The first block of a heap.
@@ -306,6 +327,7 @@ struct alignas(kCacheLine) ProcessHeader {
     CqTable cqs;
     SrqTable srqs;
     BufferTable buffers;
+    CountTable counts;
 
     GroupTable groups;
     std::atomic<uint32_t> num_attachments;

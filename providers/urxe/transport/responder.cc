@@ -125,9 +125,13 @@ Responder::Outcome Responder::execute(const wire::Packet &packet, const wire::Op
         case Kind::kSend:
             return execute_send(packet, info);
         case Kind::kWrite:
-            return execute_write(packet, info);
-        case Kind::kReadRequest:
-            return execute_read(packet);
+        case Kind::kReadRequest: {
+            const bool is_write = info.kind == Kind::kWrite;
+            const Outcome outcome = is_write ? execute_write(packet, info) : execute_read(packet);
+            if (outcome != Outcome::kDone && outcome != Outcome::kNoReceive)
+                ops_.remote_done(host_, is_write, false, 0);
+            return outcome;
+        }
         case Kind::kCompareSwap:
         case Kind::kFetchAdd:
             return execute_atomic(packet, info);
@@ -208,6 +212,8 @@ Responder::Outcome Responder::execute_write(const wire::Packet &packet, const wi
     message_ = Kind::kWrite;
     if (info.has(wire::kHasImmediate))
         finish_receive(packet, info, done_);
+    if (info.ends_message())
+        ops_.remote_done(host_, true, true, done_);
     return Outcome::kDone;
 }
 

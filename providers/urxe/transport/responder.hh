@@ -78,6 +78,8 @@ struct ResponderOps {
     /// Makes what was written to the range, or to the whole region where selectivity is kSelectRegion, visible or
     /// persistent, as placement says.
     bool (*remote_flush)(void *self, const wire::Reth &reth, const wire::Feth &feth);
+    /// A WRITE or a READ is over: all of it is written, or sent; or it was refused.
+    void (*remote_done)(void *self, bool is_write, bool is_success, uint32_t length);
     /// Invalidates a key for a SEND with invalidate; false when there is none that may be.
     bool (*invalidate)(void *self, uint32_t rkey);
 
@@ -116,6 +118,9 @@ inline constexpr ResponderOps kResponderOps = {
     },
     [](void *self, const wire::Reth &reth, const wire::Feth &feth) {
         return static_cast<Host *>(self)->remote_flush(reth, feth);
+    },
+    [](void *self, bool is_write, bool is_success, uint32_t length) {
+        static_cast<Host *>(self)->remote_done(is_write, is_success, length);
     },
     [](void *self, uint32_t rkey) { return static_cast<Host *>(self)->invalidate(rkey); },
     [](void *self, wire::NakCode code, bool told) { static_cast<Host *>(self)->failed(code, told); },

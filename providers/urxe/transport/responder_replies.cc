@@ -160,8 +160,11 @@ bool Responder::send_reply(Reply &reply)
         }
     }
     ++reply.next;
-    if (!reply.is_due())
+    if (!reply.is_due()) {
+        if (reply.kind == Kind::kReadRequest && !reply.is_repeated)
+            ops_.remote_done(host_, false, true, reply.length);
         reply.is_repeated = true;
+    }
     return true;
 }
 
@@ -185,8 +188,10 @@ bool Responder::send_read(Reply &reply, std::span<uint8_t> buffer)
         const Sequence sequence = reply.next;
         for (Reply &one : replies_)
             one.next = one.last + 1;
-        if (!failed_)
+        if (!failed_) {
+            ops_.remote_done(host_, false, false, 0);
             fail(wire::NakCode::kRemoteAccessError, sequence);
+        }
         return false;
     }
     ops_.send(host_, packet_size);

@@ -14,6 +14,7 @@
 #include "direct/memory.hh"
 #include "verbs/address_space.hh"
 #include "verbs/dm.hh"
+#include "verbs/dmah.hh"
 #include "verbs/mw.hh"
 #include "verbs/pd.hh"
 
@@ -215,6 +216,33 @@ ibv_mr *mr_register_dmabuf(ibv_pd *pd, uint64_t offset, size_t length, uint64_t 
     return &mr->verbs.ibv_mr;
 }
 
+ibv_mr *mr_register_ex(ibv_pd *pd, ibv_mr_init_attr *attr)
+{
+    const bool has_handle = (attr->comp_mask & IBV_REG_MR_MASK_DMAH) != 0;
+    if (has_handle && (attr->dmah == nullptr || attr->dmah->context != pd->context))
+        return common::null_with(EINVAL);
+    ibv_mr *mr = nullptr;
+    switch (attr->comp_mask & ~uint64_t{IBV_REG_MR_MASK_DMAH}) {
+        case IBV_REG_MR_MASK_ADDR:
+            mr = mr_register(pd, attr->addr, attr->length, reinterpret_cast<uintptr_t>(attr->addr),
+                             attr->access);
+            break;
+        case IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_IOVA:
+            mr = mr_register(pd, attr->addr, attr->length, attr->iova, attr->access);
+            break;
+        case IBV_REG_MR_MASK_IOVA | IBV_REG_MR_MASK_FD | IBV_REG_MR_MASK_FD_OFFSET:
+            mr = mr_register_dmabuf(pd, attr->fd_offset, attr->length, attr->iova, attr->fd, attr->access);
+            break;
+        default:
+            return common::null_with(EINVAL);
+    }
+    if (mr != nullptr && has_handle) {
+        reinterpret_cast<Mr *>(mr)->dmah = attr->dmah;
+        to_dmah(attr->dmah).users.fetch_add(1, std::memory_order_relaxed);
+    }
+    return mr;
+}
+
 ibv_mr *mr_alloc_null(ibv_pd *pd)
 {
     const Range all = {MrKind::kNull, 0, UINT64_MAX, 0, false, nullptr};
@@ -280,6 +308,8 @@ int mr_deregister(verbs_mr *verbs)
         process.buffers.release(process, *mr->buffer);
     if (mr->mapping != nullptr)
         munmap(mr->mapping, mr->mapping_size);
+    if (mr->dmah != nullptr)
+        to_dmah(mr->dmah).users.fetch_sub(1, std::memory_order_release);
     pd_unref(mr->verbs.ibv_mr.pd);
     std::free(mr);
     return 0;

@@ -16,6 +16,7 @@ struct Mr {
     Buffer *buffer;  ///< that it is in, with a reference; null: in none
     void *mapping;   ///< of a DMA buffer, made for the region
     size_t mapping_size;
+    ibv_dmah *dmah;  ///< null: none
 };
 
 ibv_mr *mr_register(ibv_pd *pd, void *address, size_t length, uint64_t iova, int access);
@@ -23,6 +24,8 @@ ibv_mr *mr_register(ibv_pd *pd, void *address, size_t length, uint64_t iova, int
 ibv_mr *mr_register_dm(ibv_pd *pd, ibv_dm *dm, uint64_t offset, size_t length, unsigned access);
 /// Of a DMA buffer, or any other file that can be mapped.
 ibv_mr *mr_register_dmabuf(ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int file, int access);
+/// In all ways, with a DMA handle if there is one.
+ibv_mr *mr_register_ex(ibv_pd *pd, ibv_mr_init_attr *attr);
 ibv_mr *mr_alloc_null(ibv_pd *pd);
 int mr_reregister(verbs_mr *mr, int flags, ibv_pd *pd, void *address, size_t length, int access);
 int mr_deregister(verbs_mr *mr);

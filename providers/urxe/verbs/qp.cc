@@ -138,6 +138,8 @@ int make_entry(Qp &qp, const ibv_qp_init_attr_ex &attr)
     entry.recv_cq = qp.recv_cq == nullptr ? 0 : qp.recv_cq->index;
     entry.srq = qp.srq == nullptr ? 0 : qp.srq->index;
     entry.xrcd = qp.xrcd;
+    for (uint32_t &counter : entry.counters)
+        counter = 0;
     entry.mtu = wire::kMaxMtu;
     entry.attention.store(0);
     entry.qp_num.store(process.qp_num(qp.index), std::memory_order_release);
@@ -542,6 +544,7 @@ int qp_destroy(ibv_qp *handle)
         for_each_xrc_srq(*qp, [&](Srq &srq) { srq.receives.drop_taken(qp->index, qp->generation); });
         if (qp->has_receives())
             qp->receives.destroy(process);
+        comp_cntr_detach(*qp);
         process.qp_indices.give(qp->index);
     }
     raw_qp_release(*qp);
@@ -623,6 +626,7 @@ void qp_flush_receives(Qp &qp)
         completion.request = slot;
         completion.status = IBV_WC_WR_FLUSH_ERR;
         completion.kind = shared::kReceiveCompletion;
+        comp_cntr_count(qp, IBV_QP_ATTACH_COMP_CNTR_OP_RECV, false, 0);
         fits &= direct::push(*qp.process, qp.process->self, *qp.recv_cq->shared, completion) ==
                 direct::Pushed::kYes;
     };

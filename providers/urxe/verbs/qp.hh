@@ -11,6 +11,7 @@
 
 #include "common/domain.hh"
 #include "process.hh"
+#include "verbs/comp_cntr.hh"
 #include "verbs/cq.hh"
 #include "verbs/receive_queue.hh"
 #include "verbs/srq.hh"
@@ -82,6 +83,9 @@ struct Qp {
     Srq *srq;
     ReceiveQueue receives;
     bool signals_all;
+    bool has_counters;
+    CompCntr *counters
+        [kCountedOps];  ///< by the number of the bit in ibv_qp_attach_comp_cntr_op; under process->lock
     EventSource events;
     Attachment *attachments;  ///< to multicast groups; under process->lock
     uint32_t xrcd;            ///< of a receiving XRC QP: number of its domain

@@ -147,6 +147,21 @@ Result carry_out(Qp &qp, const Request &request)
                        : direct::execute(qp, request);
 }
 
+/// What completion counters count it as; 0: nothing.
+uint32_t counted_op(const Request &request)
+{
+    switch (wc_opcode(request)) {
+        case IBV_WC_SEND:
+            return IBV_QP_ATTACH_COMP_CNTR_OP_SEND;
+        case IBV_WC_RDMA_READ:
+            return IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_READ;
+        case IBV_WC_RDMA_WRITE:
+            return IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE;
+        default:
+            return 0;
+    }
+}
+
 }  // namespace
 
 void qp_fail(Qp &qp)
@@ -251,6 +266,8 @@ int set_inline(const Qp &qp, Request &request, const ibv_sge *list, uint32_t cou
 void qp_complete_request(Qp &qp, ibv_wc_status status, uint32_t byte_len)
 {
     const Request &request = qp.request(qp.next);
+    if (qp.has_counters) [[unlikely]]
+        comp_cntr_count(qp, counted_op(request), status == IBV_WC_SUCCESS, request.length);
     if (request.is_signaled || status != IBV_WC_SUCCESS) {
         direct::NewCompletion completion{};
         completion.qp = qp.index;

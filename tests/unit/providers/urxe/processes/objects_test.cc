@@ -26,6 +26,75 @@ ibv_wc_status outcome(ibv_qp *qp, ibv_wr_opcode opcode, const ibv_mr *mr, uint32
     return poll(qp->send_cq, 1)[0].status;
 }
 
+// ---- completion counters --------------------------------------------------------------------------------------------
+
+constexpr uint32_t kCounted = IBV_QP_ATTACH_COMP_CNTR_OP_RECV | IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ |
+                              IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_WRITE;
+
+TEST(CompletionCounters, CountWhatPeersDo)
+{
+    const auto target = [](Link &link) {
+        Device device;
+        Memory memory(4096);
+        ibv_mr *mr = device.mr(memory.data(), memory.size());
+        ibv_comp_cntr *counters[2];
+        for (const ibv_comp_cntr_type type : {IBV_COMP_CNTR_TYPE_WRS, IBV_COMP_CNTR_TYPE_BYTES}) {
+            ibv_comp_cntr_init_attr attr = {.comp_mask = 0, .type = type, .flags = 0};
+            counters[type] = ibv_create_comp_cntr(device.context(), &attr);
+            REQUIRE(counters[type] != nullptr);
+        }
+        ibv_cq *cq = ibv_create_cq(device.context(), 16, nullptr, nullptr, 0);
+        REQUIRE(cq != nullptr);
+        for (ibv_comp_cntr *counter : counters) {
+            ibv_qp_init_attr init{};
+            init.send_cq = init.recv_cq = cq;
+            init.cap = {.max_send_wr = 1,
+                        .max_recv_wr = 4,
+                        .max_send_sge = 1,
+                        .max_recv_sge = 1,
+                        .max_inline_data = 0};
+            init.qp_type = IBV_QPT_RC;
+            ibv_qp *qp = ibv_create_qp(device.pd(), &init);
+            REQUIRE(qp != nullptr);
+            ibv_qp_attach_comp_cntr_attr attach = {.comp_mask = 0, .op_mask = kCounted};
+            REQUIRE(ibv_qp_attach_comp_cntr(qp, counter, &attach) == 0);
+            device.join(qp, link);
+            post_receive(qp, 0, mr, 0, 100);
+            post_receive(qp, 0, mr, 0, 0);
+            link.send(Place{address_of(memory.data()), mr->rkey});
+            link.meet();  // All is done.
+            uint64_t value = 0, failures = 0;
+            REQUIRE(ibv_read_comp_cntr(counter, &value) == 0 &&
+                    ibv_read_err_comp_cntr(counter, &failures) == 0);
+            // A SEND, a WRITE, one with immediate data, which is both, a READ.
+            REQUIRE(value == (counter == counters[0] ? 5 : 10 + 200 + 2 * 50 + 4000));
+            REQUIRE(failures == 1);
+            REQUIRE(ibv_destroy_comp_cntr(counter) == EBUSY);
+            REQUIRE(ibv_destroy_qp(qp) == 0 && ibv_destroy_comp_cntr(counter) == 0);
+        }
+        REQUIRE(ibv_destroy_cq(cq) == 0);
+    };
+    const auto source = [](Link &link) {
+        Device device;
+        Memory memory(4096);
+        ibv_mr *mr = device.mr(memory.data(), memory.size());
+        ibv_cq *cq = device.cq();
+        for (int i = 0; i < 2; ++i) {
+            ibv_qp *qp = device.qp(cq);
+            device.join(qp, link);
+            const auto place = link.receive<Place>();
+            REQUIRE(outcome(qp, IBV_WR_SEND, mr, 10, place) == IBV_WC_SUCCESS);
+            REQUIRE(outcome(qp, IBV_WR_RDMA_WRITE, mr, 200, place) == IBV_WC_SUCCESS);
+            REQUIRE(outcome(qp, IBV_WR_RDMA_WRITE_WITH_IMM, mr, 50, place) == IBV_WC_SUCCESS);
+            REQUIRE(outcome(qp, IBV_WR_RDMA_READ, mr, 4000, place) == IBV_WC_SUCCESS);
+            REQUIRE(outcome(qp, IBV_WR_RDMA_READ, mr, 1, {place.address - 1, place.rkey}) ==
+                    IBV_WC_REM_ACCESS_ERR);
+            link.meet();
+        }
+    };
+    World::run(target, source);
+}
+
 // ---- windows --------------------------------------------------------------------------------------------------------
 
 struct Window {

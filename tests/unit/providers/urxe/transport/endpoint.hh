@@ -53,6 +53,14 @@ struct Received {
     Bytes bytes;
 };
 
+/// A WRITE or a READ of the peer that is over.
+struct Done {
+    bool is_write, is_success;
+    uint32_t length;
+
+    bool operator==(const Done &) const = default;
+};
+
 class Endpoint {
 public:
     static constexpr RequesterConfig kRequester = {.transport = wire::Transport::kRc,
@@ -110,6 +118,10 @@ public:
     bool remote_atomic(Op op, const wire::AtomicEth &atomic, uint64_t &original);
     bool remote_atomic_write(uint32_t rkey, uint64_t address, std::span<const uint8_t, 8> bytes);
     bool remote_flush(const wire::Reth &reth, const wire::Feth &feth);
+    void remote_done(bool is_write, bool is_success, uint32_t length)
+    {
+        done.push_back({is_write, is_success, length});
+    }
     bool invalidate(uint32_t rkey);
     void failed(wire::NakCode code, bool told);
     void count(Counter counter) { ++counts[static_cast<size_t>(counter)]; }
@@ -132,6 +144,7 @@ public:
     uint32_t flushes = 0;
     std::vector<uint32_t> invalidated;
     std::optional<uint32_t> not_invalidated;
+    std::vector<Done> done;
     std::optional<wire::NakCode> fault;
     bool fault_told = false;
     size_t link_room = SIZE_MAX;  // packets

@@ -35,6 +35,31 @@ TEST_F(responder, puts_messages_into_receives)
     EXPECT_FALSE(end.received[2].receipt.is_write);
 }
 
+TEST_F(responder, says_once_when_writes_and_reads_are_over)
+{
+    using enum Operation;
+    wire::Packet first = request(kWriteFirst, 100, pattern(kMtu));
+    first.reth.length = kMtu + 5;
+    receive(first);
+    EXPECT_TRUE(end.done.empty());
+    wire::Packet last = request(kWriteLast, 101, pattern(5));
+    receive(last);
+    EXPECT_EQ(end.done, (std::vector<Done>{{true, true, kMtu + 5}}));
+    receive(last);  // once more
+    end.link_room = 1;
+    receive(ranged(kReadRequest, 102, 0, 2 * kMtu));
+    EXPECT_TRUE(end.responder.progress());
+    EXPECT_EQ(end.done.size(), 1u);
+    end.link_room = SIZE_MAX;
+    progress();
+    EXPECT_EQ(end.done.back(), (Done{false, true, 2 * kMtu}));
+    answer(ranged(kReadRequest, 102, 0, 2 * kMtu));  // once more
+    EXPECT_EQ(end.done.size(), 2u);
+    answer(ranged(kReadRequest, 104, 1 << 20, 1));
+    EXPECT_EQ(end.done.back(), (Done{false, false, 0}));
+    EXPECT_EQ(end.done.size(), 3u);
+}
+
 TEST_F(responder, acknowledges_many_at_once_and_only_when_asked)
 {
     for (uint32_t i = 0; i < 3; ++i) {
