@@ -508,6 +508,12 @@ int qp_destroy(ibv_qp *handle)
     Process &process = *qp->process;
     const bool is_makers = handle == &ibqp;
     ibv_context *context = ibqp.context;
+    if (qp->endpoint != nullptr) {
+        // The acknowledgement of what the program has taken may wait for more to say: nobody could say it later.
+        common::Locked locked(qp->send_lock);
+        if (qp->endpoint->is_touched)
+            qp->endpoint->run();
+    }
     bool is_last;
     {
         common::Locked locked(process.lock);
