@@ -177,6 +177,28 @@ TEST_F(Failures, DestroyedWithRequestsUnderWay)
     hosts::run(program, program);
 }
 
+/// Who sent what was received is told of it, however soon the receiver leaves.
+TEST_F(Failures, DestroyedRightAfterTheLastReceive)
+{
+    const auto program = [](Side &side) {
+        for (int round = 0; round < 30; ++round) {
+            Port port(side, {});
+            if (side.host() == 0) {
+                port.post(IBV_WR_SEND, 0, 8, 0);
+                port.expect_sent();
+            } else {
+                port.post_receive(0, 8);
+                // Without a pause, so that answers wait for what the program may have to say.
+                ibv_wc wc{};
+                while (ibv_poll_cq(port.receive_cq, 1, &wc) == 0) {
+                }
+                EXPECT_EQ(wc.status, IBV_WC_SUCCESS);
+            }
+        }
+    };
+    hosts::run(program, program);
+}
+
 TEST_F(Failures, ContextClosedWithRequestsUnderWay)
 {
     const auto program = [](Side &side) {

@@ -271,8 +271,9 @@ TEST(CompletionEvents, WaitForSolicitedOnes)
         REQUIRE(poll(cq, 3).size() == 3);
         // Failures are always solicited.
         REQUIRE(ibv_req_notify_cq(cq, 1) == 0);
-        link.meet();
-        link.wait_for_end();
+        ibv_qp_attr attr{};
+        attr.qp_state = IBV_QPS_ERR;
+        REQUIRE(ibv_modify_qp(qp, &attr, IBV_QP_STATE) == 0);
         pollfd file = {.fd = channel->fd, .events = POLLIN, .revents = 0};
         REQUIRE(::poll(&file, 1, kDeadline / 2) == 1);
         REQUIRE(ibv_get_cq_event(channel, &of, &context) == 0 && of == cq);
@@ -291,7 +292,7 @@ TEST(CompletionEvents, WaitForSolicitedOnes)
             poll_one(cq);
             link.meet();
         }
-        link.meet();
+        link.wait_for_end();
     };
     World::run(target, source);
 }
