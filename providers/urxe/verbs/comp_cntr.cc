@@ -135,10 +135,10 @@ int comp_cntr_attach(ibv_qp *ibqp, ibv_comp_cntr *ibcounter, ibv_qp_attach_comp_
         return EOPNOTSUPP;
     if (attr->op_mask == 0 || ibcounter->context != ibqp->context)
         return EINVAL;
+    common::Locked locked(qp.process->lock);
     common::Locked modifies(qp.state_lock);
     if (const ibv_qp_state state = qp.state.load(); state != IBV_QPS_RESET && state != IBV_QPS_INIT)
         return EINVAL;
-    common::Locked locked(qp.process->lock);
     for (uint32_t i = 0; i < kCountedOps; ++i)
         if ((attr->op_mask >> i & 1) != 0 && qp.counters[i] != nullptr && qp.counters[i] != &counter)
             return EBUSY;
