@@ -21,28 +21,42 @@ static void fill(uint8_t *memory, size_t size, int from, int to)
         memory[i] = byte_of(from, to, i);
 }
 
+static const char *what;
+
 static void check(const uint8_t *memory, size_t size, int from, int to)
 {
+    size_t first = size, last = 0;
     for (size_t i = 0; i < size; ++i)
-        wrong += memory[i] != byte_of(from, to, i);
+        if (memory[i] != byte_of(from, to, i)) {
+            first = first < i ? first : i;
+            last = i;
+            ++wrong;
+        }
+    if (first < size)
+        fprintf(stderr,
+                "%s of %zu bytes from %d to %d, in %d: bytes %zu to %zu are wrong, the first is %u, not %u\n",
+                what, size, from, to, rank, first, last, memory[first], byte_of(from, to, first));
 }
 
 static void run(size_t size, uint8_t *mine, uint8_t *all)
 {
     const int count = (int)size, next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks;
 
+    what = "MPI_Sendrecv";
     memset(all, 0, size);
     fill(mine, size, rank, next);
     MPI_Sendrecv(mine, count, MPI_BYTE, next, 1, all, count, MPI_BYTE, previous, 1, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
     check(all, size, previous, rank);
 
+    what = "MPI_Allgather";
     memset(all, 0, size * (size_t)ranks);
     fill(mine, size, rank, 0);
     MPI_Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, MPI_COMM_WORLD);
     for (int from = 0; from < ranks; ++from)
         check(all + size * (size_t)from, size, from, 0);
 
+    what = "MPI_Alltoall";
     for (int to = 0; to < ranks; ++to)
         fill(mine + size * (size_t)to, size, rank, to);
     memset(all, 0, size * (size_t)ranks);
@@ -56,6 +70,7 @@ static void run(size_t size, uint8_t *mine, uint8_t *all)
     for (size_t i = 0; i < size; ++i)
         wrong += all[i] != (ranks >= 8 ? 0xff : (1 << ranks) - 1);
 
+    what = "MPI_Bcast";
     fill(mine, size, rank == 0 ? 0 : 1, 0);
     MPI_Bcast(mine, count, MPI_BYTE, 0, MPI_COMM_WORLD);
     check(mine, size, 0, 0);
@@ -74,7 +89,9 @@ static void run_one_sided(size_t size, uint8_t *mine, uint8_t *all)
     MPI_Put(mine, count, MPI_BYTE, next, 0, count, MPI_BYTE, window);
     MPI_Get(mine + size, count, MPI_BYTE, previous, (MPI_Aint)size, count, MPI_BYTE, window);
     MPI_Win_fence(0, window);
+    what = "MPI_Put";
     check(all, size, previous, rank);
+    what = "MPI_Get";
     check(mine + size, size, previous, 5);
     MPI_Win_free(&window);
 }
