@@ -500,6 +500,24 @@ static double datagram_latency_bare(unsigned n)
     return (double)(end - start) / n / 2;
 }
 
+static double datagram_event_latency_bare(unsigned n)
+{
+    char message[64] = {0};
+    meet();
+    const uint64_t start = now();
+    for (unsigned i = 0; i < n; ++i) {
+        if (me == 0 && send(datagrams, message, sizeof message, 0) < 0)
+            die("send: %s", strerror(errno));
+        if (recv(datagrams, message, sizeof message, 0) < 0)
+            die("recv: %s", strerror(errno));
+        if (me == 1 && send(datagrams, message, sizeof message, 0) < 0)
+            die("send: %s", strerror(errno));
+    }
+    const uint64_t end = now();
+    meet();
+    return (double)(end - start) / n / 2;
+}
+
 /* Some are under way at any time. */
 static double many_writes(unsigned n)
 {
@@ -616,6 +634,8 @@ int main(int argc, char **argv)
     if (namespace != NULL) {
         open_sockets();
         row("packets: send 64 B, half round trip", 6400 * scale, send_latency, datagram_latency_bare);
+        row("packets: send 64 B with events, half round trip", 960 * scale, event_latency,
+            datagram_event_latency_bare);
         row("packets: write 1 MiB, several at once", 200 * scale, many_writes, stream_bare);
     } else {
         row("send 64 B, half round trip", 19200 * scale, send_latency, NULL);
