@@ -595,6 +595,8 @@ void qp_become_inherited(Qp &qp)
     qp.is_busy.store(0);
     qp.users.store(0);
     qp.is_listed = false;
+    if (qp.endpoint != nullptr)
+        qp.endpoint->is_touched = false;  // It is the parent who answers.
     qp.receives.become_inherited();
     to_context(qp.verbs.qp.context)->events.become_inherited();
 }
