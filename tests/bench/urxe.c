@@ -482,7 +482,7 @@ static void open_sockets(void)
     meet();
 }
 
-static double datagram_latency_bare(unsigned n)
+static double datagram_ping_pong(unsigned n, int flags)
 {
     char message[64] = {0};
     meet();
@@ -490,8 +490,9 @@ static double datagram_latency_bare(unsigned n)
     for (unsigned i = 0; i < n; ++i) {
         if (me == 0 && send(datagrams, message, sizeof message, 0) < 0)
             die("send: %s", strerror(errno));
-        while (recv(datagrams, message, sizeof message, MSG_DONTWAIT) < 0) {
-        }
+        while (recv(datagrams, message, sizeof message, flags) < 0)
+            if (errno != EAGAIN)
+                die("recv: %s", strerror(errno));
         if (me == 1 && send(datagrams, message, sizeof message, 0) < 0)
             die("send: %s", strerror(errno));
     }
@@ -500,22 +501,14 @@ static double datagram_latency_bare(unsigned n)
     return (double)(end - start) / n / 2;
 }
 
+static double datagram_latency_bare(unsigned n)
+{
+    return datagram_ping_pong(n, MSG_DONTWAIT);
+}
+
 static double datagram_event_latency_bare(unsigned n)
 {
-    char message[64] = {0};
-    meet();
-    const uint64_t start = now();
-    for (unsigned i = 0; i < n; ++i) {
-        if (me == 0 && send(datagrams, message, sizeof message, 0) < 0)
-            die("send: %s", strerror(errno));
-        if (recv(datagrams, message, sizeof message, 0) < 0)
-            die("recv: %s", strerror(errno));
-        if (me == 1 && send(datagrams, message, sizeof message, 0) < 0)
-            die("send: %s", strerror(errno));
-    }
-    const uint64_t end = now();
-    meet();
-    return (double)(end - start) / n / 2;
+    return datagram_ping_pong(n, 0);
 }
 
 /* Some are under way at any time. */

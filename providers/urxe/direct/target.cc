@@ -49,6 +49,22 @@ uint32_t Target::pd() const
     return has_xrc_srq() ? peer.heap.entry(peer.heap.header().srqs, xrc_srq)->receives.pd : 0;
 }
 
+ibv_wc_status write_receive(Peer &self, const TakenReceive &receive, uint64_t offset,
+                            std::span<const uint8_t> bytes)
+{
+    if (offset + bytes.size() > receive.length)
+        return IBV_WC_LOC_LEN_ERR;
+    Pieces whole, part;
+    whole.clear();
+    if (!find_pieces(self, {receive.segments, receive.count}, receive.pd, IBV_ACCESS_LOCAL_WRITE, whole) ||
+        whole.length < offset + bytes.size())
+        return IBV_WC_LOC_PROT_ERR;
+    part_of(whole, offset, bytes.size(), part);
+    return scatter(self, {part.piece, part.count}, bytes.data(), bytes.size()) == Copied::kAll
+               ? IBV_WC_SUCCESS
+               : IBV_WC_LOC_PROT_ERR;
+}
+
 bool take_receive(const Target &target, TakenReceive &taken)
 {
     Peer &peer = target.peer;

@@ -64,6 +64,11 @@ struct TakenReceive {
 /// Takes the oldest receive of the QP or its SRQ. False: there is none.
 bool take_receive(const Target &target, TakenReceive &taken);
 
+/// Copies bytes that this process has into the memory of a receive of its own, at an offset. The keys are looked at each
+/// time, since a region may have gone after the receive was taken.
+ibv_wc_status write_receive(Peer &self, const TakenReceive &receive, uint64_t offset,
+                            std::span<const uint8_t> bytes);
+
 /// The bytes that a request of this process carries. False where its keys do not permit that.
 bool find_payload(Qp &qp, const Request &request, Pieces &pieces);
 

@@ -77,7 +77,6 @@ private:
     direct::Target target();
     uint32_t pd();
     bool find_remote(uint32_t rkey, uint64_t address, uint64_t length, int access, direct::Piece &piece);
-    ibv_wc_status write_receive(uint64_t offset, std::span<const uint8_t> bytes);
     void progress_requests();
     void schedule();
 

@@ -72,26 +72,10 @@ bool Endpoint::take_receive()
     return direct::take_receive(target(), receive_);
 }
 
-ibv_wc_status Endpoint::write_receive(uint64_t offset, std::span<const uint8_t> bytes)
-{
-    if (offset + bytes.size() > receive_.length)
-        return IBV_WC_LOC_LEN_ERR;
-    // A region may have gone since the receive was taken: the keys are looked at each time.
-    direct::Pieces whole, part;
-    whole.clear();
-    if (!direct::find_pieces(qp_.process->self, {receive_.segments, receive_.count}, receive_.pd,
-                             IBV_ACCESS_LOCAL_WRITE, whole))
-        return IBV_WC_LOC_PROT_ERR;
-    direct::part_of(whole, offset, bytes.size(), part);
-    return direct::scatter(qp_.process->self, {part.piece, part.count}, bytes.data(), bytes.size()) ==
-                   direct::Copied::kAll
-               ? IBV_WC_SUCCESS
-               : IBV_WC_LOC_PROT_ERR;
-}
-
 ibv_wc_status Endpoint::fill_receive(uint32_t offset, std::span<const uint8_t> bytes)
 {
-    return write_receive(offset + (qp_.verbs.qp.qp_type == IBV_QPT_UD ? sizeof(ibv_grh) : 0), bytes);
+    return direct::write_receive(qp_.process->self, receive_,
+                                 offset + (qp_.verbs.qp.qp_type == IBV_QPT_UD ? sizeof(ibv_grh) : 0), bytes);
 }
 
 void Endpoint::finish_receive(const transport::Receipt &receipt)
@@ -118,7 +102,8 @@ void Endpoint::finish_receive(const transport::Receipt &receipt)
         header.length = receipt.byte_count;
         uint8_t grh[sizeof(ibv_grh)];
         direct::write_grh(header, grh);
-        if (const ibv_wc_status status = write_receive(0, grh); status != IBV_WC_SUCCESS)
+        if (const ibv_wc_status status = direct::write_receive(qp_.process->self, receive_, 0, grh);
+            status != IBV_WC_SUCCESS)
             completion.status = status;
         completion.wc_flags |= IBV_WC_GRH;
         completion.byte_len += sizeof grh;

@@ -29,8 +29,6 @@
 namespace urxe::raw {
 namespace {
 
-using direct::Copied;
-
 /// What PACKET_VNET_HDR puts in front of a frame, in the byte order of the host: struct virtio_net_hdr of
 /// <linux/virtio_net.h>, which no C++ compiler takes.
 struct VirtioHeader {
@@ -131,21 +129,6 @@ size_t segment_size(const VirtioHeader &header)
     }
 }
 
-ibv_wc_status scatter(Process &process, const direct::TakenReceive &receive, std::span<const uint8_t> frame)
-{
-    direct::Pieces to;
-    to.clear();
-    if (frame.size() > receive.length)
-        return IBV_WC_LOC_LEN_ERR;
-    return direct::find_pieces(process.self, {receive.segments, receive.count}, receive.pd,
-                               IBV_ACCESS_LOCAL_WRITE, to) &&
-                   to.length >= frame.size() &&
-                   direct::scatter(process.self, {to.piece, to.count}, frame.data(), frame.size()) ==
-                       Copied::kAll
-               ? IBV_WC_SUCCESS
-               : IBV_WC_LOC_PROT_ERR;
-}
-
 /// Gives a frame to a QP or work queue, if that takes it.
 void deliver(Process &process, Qp &qp, uint32_t tag, std::span<const uint8_t> frame, bool is_checked)
 {
@@ -159,7 +142,7 @@ void deliver(Process &process, Qp &qp, uint32_t tag, std::span<const uint8_t> fr
     }
     direct::NewCompletion completion{};
     completion.byte_len = static_cast<uint32_t>(frame.size());
-    completion.status = scatter(process, receive, frame);
+    completion.status = direct::write_receive(process.self, receive, 0, frame);
     completion.imm_data = tag;
     completion.wc_flags = is_checked ? IBV_WC_IP_CSUM_OK : 0;
     if (complete_receive(target, receive, completion) == direct::Pushed::kOverrun)
