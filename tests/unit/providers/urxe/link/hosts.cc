@@ -114,11 +114,15 @@ bool make(std::string &reason)
     return failure.empty();
 }
 
+Side::Side(int host, int index, int socket) : host_(host), index_(index), socket_(socket)
+{
+    // Before there are threads: the library reads the environment whenever it is asked for devices.
+    setenv("URXE", kInterfaces[host], 1);
+}
+
 ibv_context *Side::open() const
 {
-    const char *interface = kInterfaces[host_];
-    setenv("URXE", interface, 1);
-    const std::string name = std::string("urxe_") + interface;
+    const std::string name = std::string("urxe_") + kInterfaces[host_];
     ibv_context *context = nullptr;
     ibv_device **list = ibv_get_device_list(nullptr);
     for (ibv_device **device = list; device != nullptr && *device != nullptr; ++device)

@@ -25,7 +25,7 @@ int shell(int host, const std::string &command);
 /// A process on a host, as its function sees it.
 class Side {
 public:
-    Side(int host, int index, int socket) : host_(host), index_(index), socket_(socket) {}
+    Side(int host, int index, int socket);
 
     int host() const { return host_; }    ///< 0 or 1
     int index() const { return index_; }  ///< of the pair that the process is in

@@ -24,6 +24,12 @@
 #include <iterator>
 
 namespace processes {
+namespace {
+
+// Before there are threads: the library reads the environment whenever it is asked for devices.
+[[maybe_unused]] const int kEnvironmentError = setenv("URXE", "lo", 1);
+
+}  // namespace
 
 void fail_process(const char *file, int line, const char *condition)
 {
@@ -182,7 +188,6 @@ void World::run(const std::function<void(Link &)> &left, const std::function<voi
 
 ibv_context *open_loopback()
 {
-    setenv("URXE", "lo", 1);
     int count = 0;
     ibv_device **list = ibv_get_device_list(&count);
     ibv_context *context = nullptr;
