@@ -45,6 +45,9 @@ bool is_from_user(const msghdr &received)
 
 /// Of the socket by which a process gets packets from others of its network namespace.
 constexpr char kPackets[] = "/packets";
+/// A process has room for few packets that it has not taken (net.unix.max_dgram_qlen, 10 as a rule), but takes them soon,
+/// unless it is stopped: then only the first waits in vain, until it takes packets again.
+constexpr timeval kPassPatience = {.tv_sec = 0, .tv_usec = 100'000};
 
 }  // namespace
 
@@ -122,7 +125,7 @@ int Link::open_udp(int family)
 
 int Link::open_local(uint32_t slot)
 {
-    const int file = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const int file = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (file < 0)
         return -1;
     sockaddr_un address;
@@ -133,7 +136,8 @@ int Link::open_local(uint32_t slot)
     }
     set(file, SOL_SOCKET, SO_RCVBUF, 8 << 20);
     set(file, SOL_SOCKET, SO_SNDBUF, 8 << 20);
-    if (!set(file, SOL_SOCKET, SO_PASSCRED, 1)) {
+    if (!set(file, SOL_SOCKET, SO_PASSCRED, 1) ||
+        setsockopt(file, SOL_SOCKET, SO_SNDTIMEO, &kPassPatience, sizeof kPassPatience) != 0) {
         ::close(file);
         return -1;
     }
@@ -470,8 +474,16 @@ void Link::pass(const Route &route, std::span<const uint8_t> run, size_t segment
     message.msg_iov = pieces;
     message.msg_iovlen = 2;
     const int error = errno;
-    // A process that is not there, or whose queue is full, loses it, as the network may.
-    [[maybe_unused]] const ssize_t sent = sendmsg(sockets_[kLocal], &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    std::atomic<uint64_t> &word = full_[slot / 64];
+    const uint64_t bit = uint64_t{1} << slot % 64;
+    const bool was_full = (word.load(std::memory_order_relaxed) & bit) != 0;
+    // A process that is not there, or whose queue stays full, loses it, as the network may.
+    const bool is_sent =
+        sendmsg(sockets_[kLocal], &message, MSG_NOSIGNAL | (was_full ? MSG_DONTWAIT : 0)) >= 0;
+    if (is_sent && was_full)
+        word.fetch_and(~bit, std::memory_order_relaxed);
+    else if (!is_sent && errno == EAGAIN)
+        word.fetch_or(bit, std::memory_order_relaxed);
     errno = error;
 }
 

@@ -13,6 +13,7 @@
 
 #include "common/lock.hh"
 #include "link/counters.hh"
+#include "shared/layout.hh"
 #include "shared/lock.hh"
 #include "wire/icrc.hh"
 #include "wire/packet.hh"
@@ -136,6 +137,7 @@ private:
     size_t queued_, used_;
     size_t busy_;
     unsigned rounds_;
+    std::atomic<uint64_t> full_[shared::kProcessSlots / 64];  ///< slots of processes that took no packets
     Memory *memory_;
 };
 

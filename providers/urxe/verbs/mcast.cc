@@ -120,6 +120,8 @@ GroupSlots mcast_slots(Process &process)
                 process.group_slots.others.bits[slot / 64] |= bit;
                 return;
             }
+            // It may not have been there yet, some lines before.
+            process.group_slots.others.bits[slot / 64] &= ~bit;
             if (peer->heap.header().num_attachments.load() != 0)
                 process.group_slots.reached.bits[slot / 64] |= bit;
             process.release_peer(peer);

@@ -202,6 +202,33 @@ TEST(Multicast, ReachesMembersPastTheNetworkWhereTheKernelRefusesCopies)
         hear);
 }
 
+TEST(Multicast, KeepsWhatIsSentAtOncePastTheNetwork)
+{
+    constexpr uint8_t kMany = 90;
+    static_assert(kMany < kPlaces && kMany < kCall);
+    World::run(
+        [](Link &link) {
+            refuse_copies();
+            link.meet();
+            Member sender;
+            for (uint8_t value = 0; value < kMany; ++value)
+                sender.send(1, value);
+            link.meet();
+        },
+        [](Link &link) {
+            Member member;
+            member.attach(1);
+            for (uint64_t place = 0; place < kPlaces; ++place)
+                member.post_one(place);
+            link.meet();
+            link.meet();
+            for (uint8_t value = 0; value < kMany; ++value)
+                REQUIRE(member.receive() == value);
+            REQUIRE(!member.has_more());
+            member.detach(1);
+        });
+}
+
 /// Goes on in a new process of a PID namespace of its own. False: that is not allowed.
 bool leave_processes(const std::function<void()> &body)
 {
