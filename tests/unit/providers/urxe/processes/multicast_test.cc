@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 
 #include "world.hh"
 
@@ -23,9 +24,14 @@ uint64_t address_of(const void *memory)
     return reinterpret_cast<uintptr_t>(memory);
 }
 
+/// Groups reach all processes of the network namespace: other tests that run at the same time have others.
+const pid_t kTestProcess = getpid();
+
 ibv_gid group(uint8_t number)
 {
-    return {.raw = {0xff, 0x0e, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 239, 1, 2, number}};
+    ibv_gid gid = {.raw = {0xff, 0x0e, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 239, 1, 2, number}};
+    std::memcpy(&gid.raw[4], &kTestProcess, sizeof kTestProcess);
+    return gid;
 }
 
 /// A datagram QP that can be attached and send to groups.
