@@ -261,8 +261,8 @@ void Process::retry_waiting(bool is_helper)
         return;
     const uint64_t now = now_ns();
     // An answer that came in time counts, even if nobody has looked at it in time.
-    if (link.is_open() && next_deadline() <= now)
-        drain_link(is_helper);
+    if (link.is_open() && next_deadline() <= now && !drain_link(is_helper))
+        return;
     // Each that is due is taken out, so that none is tried twice.
     for (;;) {
         Qp *due = nullptr;

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 #include "buffers.hh"
 #include "common/lock.hh"
@@ -217,8 +218,9 @@ public:
     raw::Taps taps;
     /// Has the helper look at a socket for frames, or no more. 0 or a positive errno value.
     int watch_frames(int file, bool on);
-    /// Gives how many packets there were; those of all sockets if `from_all`.
-    size_t poll_link(bool is_helper, bool from_all = false);
+    /// Gives how many packets there were; those of all sockets if `from_all`. Nothing: another thread takes them at this moment;
+    /// the helper waits for it.
+    std::optional<size_t> poll_link(bool is_helper, bool from_all = false);
     /// The program is going to sleep until there is an event.
     void expects_events();
 
@@ -246,7 +248,8 @@ private:
     uint64_t next_event();
     void watch_link(bool on);
     void looks_for_packets();
-    void drain_link(bool is_helper);
+    bool drain_link(bool is_helper);
+    bool take_turn(bool is_helper);
 
     /// Where a chunk of one of the tables in the heap is.
     template <class Table>

@@ -168,19 +168,34 @@ int Process::open_link()
     return error;
 }
 
-size_t Process::poll_link(bool is_helper, bool from_all)
+/// Whether this thread is the one that takes packets now.
+bool Process::take_turn(bool is_helper)
+{
+    if (touched_lock_.try_lock())
+        return true;
+    // Whoever takes them may wait for a processor: sleep, so that one is free, even if this thread has a real-time priority.
+    if (!is_helper) {
+        constexpr uint32_t kTurn = 1024;
+        constexpr timespec kMoment = {.tv_sec = 0, .tv_nsec = 1};
+        if (refusals_.fetch_add(1, std::memory_order_relaxed) % kTurn == kTurn - 1)
+            nanosleep(&kMoment, nullptr);
+        return false;
+    }
+    constexpr timespec kPause = {.tv_sec = 0, .tv_nsec = 50'000};
+    do {
+        nanosleep(&kPause, nullptr);
+        if (touched_lock_.try_lock())
+            return true;
+    } while (!helper_stops_.load(std::memory_order_relaxed));
+    return false;
+}
+
+std::optional<size_t> Process::poll_link(bool is_helper, bool from_all)
 {
     if (!link.is_open())
         return 0;
-    if (!touched_lock_.try_lock()) {
-        // Its holder may wait for a processor that threads with a real-time priority, as this one, never leave: sleep, so
-        // that one is free.
-        constexpr uint32_t kTurn = 1024;
-        constexpr timespec kMoment = {.tv_sec = 0, .tv_nsec = 1};
-        if (!is_helper && refusals_.fetch_add(1, std::memory_order_relaxed) % kTurn == kTurn - 1)
-            nanosleep(&kMoment, nullptr);
-        return 0;
-    }
+    if (!take_turn(is_helper))
+        return std::nullopt;
     // Outside of an Access, since what is carried out may wait for those who work on this process's objects.
     answer(touched_, true, is_helper);
     let_go(touched_);
@@ -228,12 +243,15 @@ void Process::expects_events()
         watch_link(true);
 }
 
-void Process::drain_link(bool is_helper)
+/// Takes all packets that are there. False: another thread is at it, and may not have come far.
+bool Process::drain_link(bool is_helper)
 {
     // Not for ever: others may send faster than this process takes.
     constexpr int kRounds = 64;
-    for (int round = 0; round < kRounds && poll_link(is_helper, true) != 0; ++round) {
-    }
+    std::optional<size_t> count = 1;
+    for (int round = 0; round < kRounds && count.has_value() && *count != 0; ++round)
+        count = poll_link(is_helper, true);
+    return count.has_value();
 }
 
 void Process::watch_link(bool on)
