@@ -119,6 +119,12 @@ int query_device(ibv_context *context, const ibv_query_device_ex_input *input, i
     whole.hca_core_clock = 1'000'000;  // kHz: timestamps are nanoseconds
     whole.cq_mod_caps = {.max_cq_count = UINT16_MAX, .max_cq_period = UINT16_MAX};
     whole.max_dm_size = kMaxDm;
+    // It leaves rendezvous requests to the program, and takes them at any length.
+    whole.tm_caps = {.max_rndv_hdr_size = 0,
+                     .max_num_tags = kMaxTags,
+                     .flags = IBV_TM_CAP_RC,
+                     .max_ops = kMaxTagOps,
+                     .max_sge = kMaxTagSegments};
     if (raw::is_offered(device_of(*context).interface))
         tell_of_raw_qps(whole);
     std::memset(attr, 0, attr_size);
@@ -250,6 +256,7 @@ constexpr verbs_context_ops kContextOps = {
     .poll_cq = cq_poll,
     .post_recv = qp_post_recv,
     .post_send = qp_post_send,
+    .post_srq_ops = srq_post_ops,
     .post_srq_recv = srq_post_recv,
     .qp_attach_comp_cntr = comp_cntr_attach,
     .query_comp_cntr_caps = comp_cntr_query_caps,

@@ -304,6 +304,7 @@ static const struct {
     {"domain", domain_tests},   {"memory", memory_tests},
     {"iwarp", iwarp_tests},     {"raw", raw_tests},
     {"wq", wq_tests},           {"comp_cntr", comp_cntr_tests},
+    {"tag", tag_tests},
 };
 
 static int open_device(const char *name)

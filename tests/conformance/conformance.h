@@ -47,7 +47,7 @@ const char *test_failure(void);
 
 extern const struct test rc_tests[], datagram_tests[], srq_tests[], mw_tests[], wr_tests[], cq_tests[],
     event_tests[], protection_tests[], failure_tests[], post_tests[], object_tests[], import_tests[],
-    domain_tests[], memory_tests[], comp_cntr_tests[], iwarp_tests[], raw_tests[], wq_tests[];
+    domain_tests[], memory_tests[], comp_cntr_tests[], iwarp_tests[], raw_tests[], wq_tests[], tag_tests[];
 
 /* The other process of import_tests, which talks to the first over `socket`; its exit status. */
 int import_main(int socket);

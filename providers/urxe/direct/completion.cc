@@ -80,11 +80,13 @@ Pushed push(Process &process, Peer &peer, CqEntry &cq, const NewCompletion &comp
         slot.byte_len = completion.byte_len;
         slot.imm_data = completion.imm_data;
         slot.src_qp = completion.src_qp;
-        slot.wc_flags = completion.wc_flags;
+        slot.wc_flags = static_cast<uint8_t>(completion.wc_flags);
         slot.status = static_cast<uint8_t>(completion.status);
         slot.opcode = completion.opcode;
         slot.kind = completion.kind;
         slot.sl = completion.sl;
+        slot.app_ctx = completion.app_ctx;
+        slot.tag = completion.tag;
         slot.inline_len = static_cast<uint8_t>(grh.size() + inline_len);
         slot.timestamp = cq.wants_timestamps != 0 ? now_ns() : 0;
         cq.claimed = produced + 1;

@@ -26,6 +26,8 @@ struct NewCompletion {
     shared::CompletionKind kind;
     uint8_t sl;
     bool is_solicited;
+    uint32_t app_ctx;
+    uint64_t tag;
 };
 
 enum class Pushed : uint8_t {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "direct/tags.hh"
 #include "direct/target.hh"
 
 namespace urxe::direct {
@@ -61,11 +62,29 @@ Result execute_send(Qp &qp, const Request &request, const Target &target)
     const bool invalidates = request.opcode == IBV_WR_SEND_WITH_INV;
     if (invalidates && !can_invalidate(target.peer, request.imm_data, target.pd(), qp_num))
         return refuse(target, shared::kAttentionAccessError, IBV_WC_REM_ACCESS_ERR);
+    uint8_t start[kTagHeader];
+    MessageStart message;
+    if (target.tag_matching_srq() != nullptr) [[unlikely]] {
+        message = {start, std::min<uint64_t>(request.length, sizeof start)};
+        if (!message->empty() &&
+            gather(qp.process->self, start, {payload.piece, payload.count}, message->size()) != Copied::kAll)
+            return done(IBV_WC_LOC_PROT_ERR);
+    }
     TakenReceive receive;
-    if (!take_receive(target, receive))
+    if (!take_receive(target, receive, message))
         return {Outcome::kNoReceive, IBV_WC_SUCCESS, 0};
     NewCompletion completion = receive_completion(qp, request);
-    if (request.length > receive.length) {
+    const uint64_t length = receive.delivered(request.length);
+    Pieces part;
+    std::span<const Piece> from = {payload.piece, payload.count};
+    if (length != request.length) [[unlikely]] {
+        part_of(payload, receive.begin, length, part);
+        from = {part.piece, part.count};
+    }
+    if (receive.is_tag && request.length > shared::once(target.qp.mtu)) [[unlikely]]
+        if (complete_match(target, receive, completion) == Pushed::kOverrun)
+            return done(IBV_WC_REM_OP_ERR);
+    if (length > receive.length) {
         completion.status = IBV_WC_LOC_LEN_ERR;
         complete_receive(target, receive, completion);
         target.fail(shared::kAttentionRequestError);
@@ -75,22 +94,21 @@ Result execute_send(Qp &qp, const Request &request, const Target &target)
     to.clear();
     if (!find_pieces(target.peer, {receive.segments, receive.count}, receive.pd, IBV_ACCESS_LOCAL_WRITE,
                      to) ||
-        to.length < request.length) {
+        to.length < length) {
         completion.status = IBV_WC_LOC_PROT_ERR;
         complete_receive(target, receive, completion);
         target.fail(0);
         return done(IBV_WC_REM_OP_ERR);
     }
-    const bool goes_along = request.length <= shared::kMaxInline && !to.may_be_missing;
+    const bool goes_along = length <= shared::kMaxInline && !to.may_be_missing;
     ibv_wc_status status = IBV_WC_SUCCESS;
     if (!goes_along)
-        status = status_of(
-            copy(target.peer, {to.piece, to.count}, {payload.piece, payload.count}, request.length), true);
+        status = status_of(copy(target.peer, {to.piece, to.count}, from, length), true);
     if (status == IBV_WC_SUCCESS) {
         if (invalidates)
             invalidate(target.peer, request.imm_data, target.pd(), qp_num);
-        switch (complete_receive(target, receive, completion, {}, {payload.piece, payload.count},
-                                 goes_along ? static_cast<uint32_t>(request.length) : 0)) {
+        switch (complete_receive(target, receive, completion, {}, from,
+                                 goes_along ? static_cast<uint32_t>(length) : 0)) {
             case Pushed::kYes:
                 return done(IBV_WC_SUCCESS);
             case Pushed::kOverrun:

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "direct/tags.hh"
+
 namespace urxe::direct {
 namespace {
 
@@ -65,7 +67,15 @@ ibv_wc_status write_receive(Peer &self, const TakenReceive &receive, uint64_t of
                : IBV_WC_LOC_PROT_ERR;
 }
 
-bool take_receive(const Target &target, TakenReceive &taken)
+shared::SrqEntry *Target::tag_matching_srq() const
+{
+    if (qp.type != IBV_QPT_RC || qp.srq == 0)
+        return nullptr;
+    shared::SrqEntry *srq = peer.heap.entry(peer.heap.header().srqs, qp.srq);
+    return srq == nullptr || srq->tags.slots == 0 ? nullptr : srq;
+}
+
+bool take_receive(const Target &target, TakenReceive &taken, const MessageStart &message)
 {
     Peer &peer = target.peer;
     shared::ReceiveQueue *queue = &target.qp.receives;
@@ -74,6 +84,13 @@ bool take_receive(const Target &target, TakenReceive &taken)
     taken.srq = is_xrc ? target.xrc_srq : target.qp.srq;
     taken.cq = target.qp.recv_cq;
     taken.srq_generation = 0;
+    taken.is_tag = taken.is_unexpected = false;
+    taken.opcode = taken.wc_flags = 0;
+    taken.app_ctx = 0;
+    taken.tag = 0;
+    taken.status = IBV_WC_SUCCESS;
+    taken.begin = 0;
+    taken.end = UINT32_MAX;
     if (taken.srq != 0) {
         srq = peer.heap.entry(peer.heap.header().srqs, taken.srq);
         if (srq == nullptr)
@@ -90,6 +107,9 @@ bool take_receive(const Target &target, TakenReceive &taken)
             target.fail(shared::kAttentionFatal);
             return false;
         }
+        taken.pd = queue->pd;
+        if (message.has_value() && srq != nullptr && take_tag(target, *srq, *message, taken)) [[unlikely]]
+            return true;
         const uint32_t number = queue->taken.load(std::memory_order_relaxed);
         const uint32_t mask = shared::once(queue->mask);
         const uint64_t slots = uint64_t{mask} + 1;
@@ -125,12 +145,9 @@ bool take_receive(const Target &target, TakenReceive &taken)
         taken.length = receive.length;
         if (taken.count != 0)
             std::memcpy(taken.segments, receive.segments, taken.count * sizeof(shared::Segment));
-        taken.pd = queue->pd;
         if (srq != nullptr) {
             // Were this process to die now, the owner must know whose receive it was.
-            receive.taker.store(
-                uint64_t{target.qp.generation.load(std::memory_order_relaxed)} << 32 | target.index(),
-                std::memory_order_relaxed);
+            receive.taker.store(target.taker() | count_unexpected(*srq, taken), std::memory_order_relaxed);
             is_below_limit = left - 1 < queue->limit.load(std::memory_order_relaxed);
             if (is_below_limit) {
                 srq->attention.fetch_or(shared::kAttentionLimit, std::memory_order_release);
@@ -157,8 +174,10 @@ bool find_payload(Qp &qp, const Request &request, Pieces &pieces)
     return true;
 }
 
-Pushed complete_receive(const Target &target, const TakenReceive &receive, NewCompletion completion,
-                        std::span<const uint8_t> grh, std::span<const Piece> payload, uint32_t inline_len)
+namespace {
+
+Pushed push_of(const Target &target, const TakenReceive &receive, NewCompletion &completion,
+               std::span<const uint8_t> grh, std::span<const Piece> payload, uint32_t inline_len)
 {
     Peer &peer = target.peer;
     shared::CqEntry *cq = peer.heap.entry(peer.heap.header().cqs, receive.cq);
@@ -169,12 +188,39 @@ Pushed complete_receive(const Target &target, const TakenReceive &receive, NewCo
     completion.request = receive.slot;
     completion.srq = receive.srq;
     completion.srq_generation = receive.srq_generation;
-    completion.kind = shared::kReceiveCompletion;
+    completion.kind = receive.is_tag ? shared::kTagCompletion : shared::kReceiveCompletion;
+    completion.app_ctx = receive.app_ctx;
+    completion.tag = receive.tag;
+    if (receive.opcode != 0)
+        completion.opcode = receive.opcode;
     const Pushed pushed = push(target.process, peer, *cq, completion, grh, payload, inline_len);
     if (pushed == Pushed::kOverrun)
         target.fail(shared::kAttentionFatal);
+    return pushed;
+}
+
+}  // namespace
+
+Pushed complete_match(const Target &target, TakenReceive &receive, NewCompletion completion)
+{
+    completion.wc_flags = receive.wc_flags & ~uint32_t{IBV_WC_TM_DATA_VALID};
+    completion.byte_len = 0;
+    completion.is_solicited = false;
+    receive.wc_flags &= static_cast<uint8_t>(~IBV_WC_TM_MATCH);
+    return push_of(target, receive, completion, {}, {}, 0);
+}
+
+Pushed complete_receive(const Target &target, const TakenReceive &receive, NewCompletion completion,
+                        std::span<const uint8_t> grh, std::span<const Piece> payload, uint32_t inline_len)
+{
+    const bool is_success = completion.status == IBV_WC_SUCCESS;
+    completion.byte_len = receive.delivered(completion.byte_len);
+    completion.wc_flags |= receive.wc_flags;
+    if (is_success)
+        completion.status = receive.status;
+    const Pushed pushed = push_of(target, receive, completion, grh, payload, inline_len);
     if (pushed == Pushed::kYes)
-        target.count(shared::Counted::kReceives, completion.status == IBV_WC_SUCCESS, completion.byte_len);
+        target.count(shared::Counted::kReceives, is_success, completion.byte_len);
     return pushed;
 }
 

@@ -4,7 +4,9 @@
 
 #include <infiniband/verbs.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "direct/completion.hh"
@@ -33,6 +35,11 @@ struct Target {
     /// Of an XRC QP: whether the SRQ is of its domain (IBTA A14).
     bool has_xrc_srq() const;
 
+    /// The SRQ, if it matches messages with tags; else null.
+    shared::SrqEntry *tag_matching_srq() const;
+
+    /// As shared::Receive::taker has it.
+    uint64_t taker() const { return uint64_t{qp.generation.load(std::memory_order_relaxed)} << 32 | index(); }
     uint32_t index() const { return shared::index_of_qp(qp.qp_num.load(std::memory_order_relaxed)); }
     /// Has the owner look at the QP; bits of shared::Attention.
     void call(uint32_t attention) const;
@@ -58,11 +65,35 @@ struct TakenReceive {
     uint32_t pd;
     uint32_t cq;  ///< where it completes
     uint32_t count;
+
+    // What becomes of a message to a tag-matching SRQ.
+    bool is_tag;         ///< `slot` is that of a tag
+    bool is_unexpected;  ///< no tag takes it, but one might have
+    uint8_t opcode;      ///< of its completion, less IBV_WC_RECV; 0: as for others
+    uint8_t wc_flags;
+    uint32_t app_ctx;
+    uint64_t tag;
+    ibv_wc_status status;  ///< of its completion, if all goes well
+    uint32_t begin, end;   ///< the bytes of the message that go into the memory
+
     shared::Segment segments[kMaxSegments];
+
+    /// How many of the first `bytes` of the message go into the memory.
+    uint32_t delivered(uint64_t bytes) const
+    {
+        const auto last = static_cast<uint32_t>(std::min<uint64_t>(bytes, end));
+        return last - std::min(begin, last);
+    }
 };
 
-/// Takes the oldest receive of the QP or its SRQ. False: there is none.
-bool take_receive(const Target &target, TakenReceive &taken);
+/// What a SEND begins with: the first kTagHeader bytes, or all that there are. It is needed where the target matches tags.
+using MessageStart = std::optional<std::span<const uint8_t>>;
+
+/// Takes the oldest receive of the QP or its SRQ, or a tag's that the message matches. False: there is none.
+bool take_receive(const Target &target, TakenReceive &taken, const MessageStart &message = std::nullopt);
+
+/// Tells of the match with a tag, before the data is there; what completes it later does not tell of it again.
+Pushed complete_match(const Target &target, TakenReceive &receive, NewCompletion completion);
 
 /// Copies bytes that this process has into the memory of a receive of its own, at an offset. The keys are looked at each
 /// time, since a region may have gone after the receive was taken.

@@ -110,6 +110,7 @@ Endpoint::Endpoint(Qp &qp, const Route &route)
       xrc_srq_(0),
       receive_(),
       arrival_(nullptr),
+      packet_(nullptr),
       datagram_psn_(0)
 {
     const ibv_qp_attr &attr = qp.attr;

@@ -91,7 +91,8 @@ private:
 
     uint32_t xrc_srq_;  ///< of a receiving XRC QP: the SRQ that the request at hand names
     direct::TakenReceive receive_;
-    const Link::Arrival *arrival_;  ///< the packet at hand
+    const Link::Arrival *arrival_;  ///< of the packet at hand
+    const wire::Packet *packet_;    ///< it; null: there is none
     uint32_t datagram_psn_;
 };
 

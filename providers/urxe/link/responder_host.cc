@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A queue pair as the wire sees it: what its responder does to receives and memory.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include "direct/grh.hh"
+#include "direct/tags.hh"
 #include "link/endpoint.hh"
 
 namespace urxe::link {
@@ -42,6 +44,7 @@ void Endpoint::receive(const wire::Packet &packet, wire::Reason reason, const Li
     if (!transport::pkey_matches(0xffff, packet.bth.pkey))
         return link().counters.add(Counter::kBadPkey);
     arrival_ = &arrival;
+    packet_ = &packet;
     is_touched = !is_datagram;  // A datagram is not answered.
     const wire::OpcodeInfo &info = wire::opcode_info(packet.bth.opcode);
     // An XRC initiator has no responder (IBTA A14).
@@ -59,6 +62,7 @@ void Endpoint::receive(const wire::Packet &packet, wire::Reason reason, const Li
         responder_->receive(packet);
     }
     arrival_ = nullptr;
+    packet_ = nullptr;
 }
 
 bool Endpoint::use_queue(uint32_t srqn)
@@ -69,11 +73,30 @@ bool Endpoint::use_queue(uint32_t srqn)
 
 bool Endpoint::take_receive()
 {
-    return direct::take_receive(target(), receive_);
+    direct::MessageStart message;
+    const wire::OpcodeInfo &info = wire::opcode_info(packet_->bth.opcode);
+    if (info.kind == wire::Kind::kSend && target().tag_matching_srq() != nullptr) [[unlikely]]
+        message = packet_->payload.first(std::min(packet_->payload.size(), direct::kTagHeader));
+    if (!direct::take_receive(target(), receive_, message))
+        return false;
+    // One that overruns the queue puts the QP in error.
+    if (receive_.is_tag && !info.ends_message())
+        static_cast<void>(direct::complete_match(target(), receive_,
+                                                 {.src_qp = qp_.attr.dest_qp_num, .status = IBV_WC_SUCCESS}));
+    return true;
 }
 
 ibv_wc_status Endpoint::fill_receive(uint32_t offset, std::span<const uint8_t> bytes)
 {
+    if (receive_.is_tag) [[unlikely]] {
+        const uint32_t begin =
+            std::clamp(receive_.begin, offset, offset + static_cast<uint32_t>(bytes.size()));
+        bytes = bytes.subspan(begin - offset,
+                              receive_.delivered(offset + bytes.size()) - receive_.delivered(begin));
+        offset = receive_.delivered(begin);
+        if (bytes.empty())
+            return IBV_WC_SUCCESS;
+    }
     return direct::write_receive(qp_.process->self, receive_,
                                  offset + (qp_.verbs.qp.qp_type == IBV_QPT_UD ? sizeof(ibv_grh) : 0), bytes);
 }

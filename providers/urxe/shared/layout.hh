@@ -93,11 +93,57 @@ static_assert(sizeof(Segment) == sizeof(ibv_sge));
 struct Receive {
     uint32_t num_segments;
     uint32_t length;  ///< sum of the segments'
-    /// Of an SRQ: index and (from bit 32) generation of the QP that it was last about to be taken for.
+    /// Of an SRQ: index and (from bit 32) generation of the QP that it was last about to be taken for; and kIsUnexpected.
     std::atomic<uint64_t> taker;
     Segment segments[];
 };
 static_assert(sizeof(Receive) == 16);
+/// A bit of Receive::taker: TagList::unexpected counts it.
+constexpr uint64_t kIsUnexpected = 1U << 31;
+
+/// A buffer that is posted with a tag; `segments` follow it.
+struct TagEntry {
+    uint64_t tag;
+    uint64_t mask;                ///< the bits of a message's tag that are compared
+    std::atomic<uint32_t> state;  ///< TagState
+    uint32_t next;                ///< slot of the one that was posted after it; no slot: it is the last
+    uint32_t number;              ///< grows with each that is posted
+    uint32_t num_segments;
+    std::atomic<uint64_t> taker;  ///< as Receive has it
+    uint32_t length;              ///< sum of the segments'
+    uint32_t unused;
+    Segment segments[];
+};
+static_assert(sizeof(TagEntry) == 48);
+
+enum TagState : uint32_t {
+    kTagUnlinked,  ///< it is not in the list
+    kTagListed,    ///< messages are compared with it
+    kTagTaken,     ///< it is taken, or its owner has deleted it, but may be in the list
+};
+
+/// The tags of a tag-matching SRQ, in the order in which they were posted. Whoever follows the list takes those out that are
+/// taken, but never the last: the owner appends to it. Under the lock of the SRQ's receives.
+struct alignas(kCacheLine) TagList {
+    Offset entries;  ///< slots, `stride` bytes each
+    uint32_t slots;  ///< 0: the SRQ matches no tags
+    uint32_t stride;
+    uint32_t first;        ///< slot
+    uint32_t next_number;  ///< that the next that is posted will have
+    /// Tags of that number and above wait: there are unexpected messages that the program may match with them by itself.
+    uint32_t active_end;
+    uint32_t unexpected;  ///< messages so far
+    uint32_t handled;     ///< how many of them the program has said that it has seen
+    uint32_t unused[7];
+
+    /// When program and queue know of the same messages, all tags take part.
+    void settle()
+    {
+        if (handled == unexpected)
+            active_end = next_number;
+    }
+};
+static_assert(sizeof(TagList) == 64);
 
 /// Posted receives of a QP or an SRQ. A receive is put into a slot; slots are taken in the order in which they were posted.
 struct alignas(kCacheLine) ReceiveQueue {
@@ -180,9 +226,10 @@ struct alignas(kCacheLine) SrqEntry {
     std::atomic<uint32_t> attention;
     uint32_t xrcd, cq;  ///< of an XRC SRQ
     uint32_t unused[12];
+    TagList tags;
     ReceiveQueue receives;
 };
-static_assert(sizeof(SrqEntry) == 256);
+static_assert(sizeof(SrqEntry) == 320);
 
 /// The most bytes that travel in a completion, and are put into the receive's memory when the owner polls it.
 constexpr uint32_t kMaxInline = 192;
@@ -193,25 +240,39 @@ struct alignas(kCacheLine) Completion {
     std::atomic<uint32_t> sequence;
     uint32_t qp;  ///< index in the table of QPs
     uint32_t qp_generation;
-    uint32_t request;  ///< of a send: its number in the send queue. Of a receive: its slot
-    uint32_t srq;      ///< of a receive: 0, or whose slot it is
+    uint32_t request;  ///< of a send: its number in the send queue. Of all else: its slot
+    uint32_t
+        srq;  ///< of a receive: 0, or whose slot it is. Of a tag, or what was asked of the list of tags: whose
     uint32_t byte_len;
     uint32_t imm_data;  ///< in network order; or the invalidated key
     uint32_t src_qp;
     uint64_t timestamp;  ///< of CLOCK_MONOTONIC, nanoseconds; 0: nobody asked
-    uint32_t wc_flags;   ///< ibv_wc_flags
+    uint8_t wc_flags;    ///< ibv_wc_flags
     uint8_t status;      ///< ibv_wc_status
-    uint8_t opcode;      ///< of a receive: IBV_WC_RECV or _RDMA_WITH_IMM less IBV_WC_RECV
+    uint8_t opcode;      ///< of a receive: IBV_WC_RECV, _RDMA_WITH_IMM or _TM_NO_TAG less IBV_WC_RECV
     uint8_t kind;        ///< CompletionKind
     uint8_t inline_len;  ///< bytes of `data` that are still to be copied into the receive's memory
     uint8_t sl;
-    uint8_t unused[3];
+    uint8_t unused[2];
     uint32_t srq_generation;
+    uint32_t app_ctx;  ///< of the message's tag-matching header; in host order, as is the tag
+    uint64_t tag;
     alignas(kCacheLine) uint8_t data[kMaxInline];
 };
 static_assert(sizeof(Completion) == 256);
 
-enum CompletionKind : uint8_t { kSendCompletion, kReceiveCompletion };
+enum CompletionKind : uint8_t {
+    kSendCompletion,
+    kReceiveCompletion,
+    kTagCompletion,  ///< a message was matched with a tag, or its data is there; `request` is the tag's slot
+    kTagOpCompletion,  ///< of what the owner asked of the list of tags
+};
+
+/// Of a tag's completion: whether no other follows.
+inline bool ends_tag(const Completion &completion)
+{
+    return completion.status != IBV_WC_SUCCESS || (completion.wc_flags & IBV_WC_TM_DATA_VALID) != 0;
+}
 
 /// A QP's attachment to a multicast group.
 struct alignas(kCacheLine) GroupEntry {
@@ -275,7 +336,7 @@ struct alignas(kCacheLine) AccessSlot {
 constexpr uint32_t kRevoked = 1U << 31;
 constexpr uint32_t kAccessSlots = 64;
 
-constexpr uint64_t kMagic = 0x3130'6578'7275'0007;  ///< changes with each change of this file
+constexpr uint64_t kMagic = 0x3130'6578'7275'0008;  ///< changes with each change of this file
 
 /// The least significant bits of a QP number that are the QP's index in its process; those above are the process's slot.
 constexpr uint32_t kQpIndexBits = 14;

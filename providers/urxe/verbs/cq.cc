@@ -27,7 +27,8 @@ using shared::Completion;
 using shared::CqEntry;
 
 constexpr uint64_t kWcFlags = uint64_t{IBV_WC_STANDARD_FLAGS} | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
-                              IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK | IBV_WC_EX_WITH_FLOW_TAG;
+                              IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK | IBV_WC_EX_WITH_FLOW_TAG |
+                              IBV_WC_EX_WITH_TM_INFO;
 
 uint64_t ring_size(uint32_t mask)
 {
@@ -114,14 +115,30 @@ struct Said {
     ibv_wc_status status;
     ibv_wc_opcode receive_opcode;
     uint8_t inline_len, sl;
-    bool is_send;
+    uint8_t kind;  ///< shared::CompletionKind
+    ibv_wc_tm_info tm_info;
+
+    bool is_send() const { return kind == shared::kSendCompletion; }
+    bool is_of_tag() const { return kind == shared::kTagCompletion; }
 };
+
+ibv_wc_opcode receive_opcode_of(uint8_t opcode)
+{
+    switch (opcode) {
+        case IBV_WC_RECV_RDMA_WITH_IMM - IBV_WC_RECV:
+            return IBV_WC_RECV_RDMA_WITH_IMM;
+        case IBV_WC_TM_NO_TAG - IBV_WC_RECV:
+            return IBV_WC_TM_NO_TAG;
+        default:
+            return IBV_WC_RECV;
+    }
+}
 
 Said read(const Completion &completion)
 {
     using shared::once;
     const uint8_t status = once(completion.status);
-    constexpr uint8_t kWithImm = IBV_WC_RECV_RDMA_WITH_IMM - IBV_WC_RECV;
+    const uint8_t kind = once(completion.kind);
     return {.qp = once(completion.qp),
             .qp_generation = once(completion.qp_generation),
             .request = once(completion.request),
@@ -130,14 +147,17 @@ Said read(const Completion &completion)
             .byte_len = once(completion.byte_len),
             .imm_data = once(completion.imm_data),
             .src_qp = once(completion.src_qp),
-            .wc_flags = once(completion.wc_flags) &
-                        (IBV_WC_GRH | IBV_WC_WITH_IMM | IBV_WC_WITH_INV | IBV_WC_IP_CSUM_OK),
+            .wc_flags = uint32_t{once(completion.wc_flags)} &
+                        (IBV_WC_GRH | IBV_WC_WITH_IMM | IBV_WC_WITH_INV | IBV_WC_IP_CSUM_OK |
+                         IBV_WC_TM_SYNC_REQ | IBV_WC_TM_MATCH | IBV_WC_TM_DATA_VALID),
             .status =
                 status <= IBV_WC_TM_RNDV_INCOMPLETE ? static_cast<ibv_wc_status>(status) : IBV_WC_GENERAL_ERR,
-            .receive_opcode = once(completion.opcode) == kWithImm ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV,
+            .receive_opcode =
+                kind == shared::kTagCompletion ? IBV_WC_TM_RECV : receive_opcode_of(once(completion.opcode)),
             .inline_len = std::min<uint8_t>(once(completion.inline_len), shared::kMaxInline),
             .sl = once(completion.sl),
-            .is_send = once(completion.kind) == shared::kSendCompletion};
+            .kind = kind,
+            .tm_info = {.tag = once(completion.tag), .priv = once(completion.app_ctx)}};
 }
 
 /// The QP that a completion of this queue is of; null where there is none. It stays while the queue is busy.
@@ -147,7 +167,7 @@ Qp *qp_of(const Cq &cq, const Said &said)
     if (qp == nullptr || qp->generation != said.qp_generation)
         return nullptr;
     // What an XRC QP receives goes to the queue of the SRQ.
-    const bool is_its = said.is_send ? qp->send_cq == &cq : qp->recv_cq == &cq || qp->xrcd != 0;
+    const bool is_its = said.is_send() ? qp->send_cq == &cq : qp->recv_cq == &cq || qp->xrcd != 0;
     return is_its ? qp : nullptr;
 }
 
@@ -179,6 +199,23 @@ void unpack(Process &process, const uint8_t *data, uint32_t length, const Receiv
         static_cast<void>(direct::scatter(process.self, {pieces.piece, pieces.count}, data, length));
 }
 
+/// Whether a tag's data is still on its way.
+bool tells_of_more(const Said &said)
+{
+    return said.status == IBV_WC_SUCCESS && (said.wc_flags & IBV_WC_TM_DATA_VALID) == 0;
+}
+
+/// What the owner asked of a list of tags. False where it did not.
+bool take_tag_op(const Cq &cq, const Said &said, ibv_wc &wc)
+{
+    Srq *srq = cq.process->srqs.get(said.srq);
+    if (srq == nullptr || srq->verbs.cq != &cq.verbs.cq || !srq->matches_tags() ||
+        srq->shared->generation.load(std::memory_order_relaxed) != said.srq_generation)
+        return false;
+    wc = {};
+    return srq->tags.complete_op(said.request, wc);
+}
+
 /// A receive's completion. False where there is no such receive.
 bool take_receive(Qp &qp, const Said &said, const uint8_t *data, ibv_wc &wc)
 {
@@ -192,14 +229,20 @@ bool take_receive(Qp &qp, const Said &said, const uint8_t *data, ibv_wc &wc)
     }
     ReceiveQueue &receives = srq != nullptr ? srq->receives : qp.receives;
     ReceiveQueue::Ended ended;
-    if (!receives.complete(said.request, said.inline_len != 0, ended))
+    const bool is_success = said.status == IBV_WC_SUCCESS;
+    if (said.is_of_tag()) {
+        if (srq == nullptr ||
+            !srq->tags.complete(said.request, !tells_of_more(said), said.inline_len != 0, ended))
+            return false;
+    } else if (!receives.complete(said.request, is_success, said.inline_len != 0, ended)) {
         return false;
+    }
     if (said.inline_len != 0)
         unpack(*qp.process, data, said.inline_len, ended, receives.pd());
     wc.wr_id = ended.wr_id;
     wc.opcode = said.receive_opcode;
     // No program is told of more bytes than it made room for.
-    const bool fills_receive = said.status == IBV_WC_SUCCESS && said.receive_opcode == IBV_WC_RECV;
+    const bool fills_receive = is_success && said.receive_opcode != IBV_WC_RECV_RDMA_WITH_IMM;
     wc.byte_len = fills_receive ? std::min(said.byte_len, ended.length) : said.byte_len;
     return true;
 }
@@ -216,10 +259,17 @@ bool cq_take(Cq &cq, ibv_wc &wc)
         const Said said = read(completion);
         // Who takes a QP or a region away sees this, or this thread does not find them any more.
         cq.is_busy.exchange(1, std::memory_order_seq_cst);
-        Qp *qp = qp_of(cq, said);
-        const bool is_real = qp != nullptr && (said.is_send ? take_send(*qp, said, wc)
-                                                            : take_receive(*qp, said, completion.data, wc));
+        const bool is_tag_op = said.kind == shared::kTagOpCompletion;
+        Qp *qp = is_tag_op ? nullptr : qp_of(cq, said);
+        const bool is_of_qp =
+            qp != nullptr &&
+            (said.is_send() ? take_send(*qp, said, wc) : take_receive(*qp, said, completion.data, wc));
+        const bool is_real = is_of_qp || (is_tag_op && take_tag_op(cq, said, wc));
         if (is_real) [[likely]] {
+            cq.timestamp = shared::once(completion.timestamp);
+            cq.tm_info = said.tm_info;
+        }
+        if (is_of_qp) [[likely]] {
             wc.qp_num = qp->verbs.qp.qp_num;
             wc.status = said.status;
             wc.vendor_err = 0;
@@ -230,7 +280,6 @@ bool cq_take(Cq &cq, ibv_wc &wc)
             wc.slid = 0;
             wc.sl = said.sl;
             wc.dlid_path_bits = 0;
-            cq.timestamp = shared::once(completion.timestamp);
             // A peer takes the key of a window away where peers look; here it goes now.
             if ((said.wc_flags & IBV_WC_WITH_INV) != 0) [[unlikely]]
                 mw_invalidated(*cq.process, said.imm_data, wc.qp_num);

@@ -46,6 +46,7 @@ struct Cq {
     // Between ibv_start_poll and ibv_end_poll.
     ibv_wc current;
     uint64_t timestamp;
+    ibv_wc_tm_info tm_info;
 
     CompChannel *channel;
     Cq *next_of_channel;

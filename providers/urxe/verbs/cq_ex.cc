@@ -62,6 +62,11 @@ uint32_t read_flow_tag(ibv_cq_ex *cq)
     return (wc.wc_flags & (IBV_WC_WITH_IMM | IBV_WC_WITH_INV)) != 0 ? 0 : wc.imm_data;
 }
 
+void read_tm_info(ibv_cq_ex *cq, ibv_wc_tm_info *info)
+{
+    *info = to_cq(cq).tm_info;
+}
+
 uint64_t read_completion_ts(ibv_cq_ex *cq)
 {
     return to_cq(cq).timestamp;
@@ -94,6 +99,7 @@ void cq_ex_init(Cq &cq)
     ex.read_sl = read<uint8_t, &ibv_wc::sl>;
     ex.read_dlid_path_bits = read<uint8_t, &ibv_wc::dlid_path_bits>;
     ex.read_flow_tag = read_flow_tag;
+    ex.read_tm_info = read_tm_info;
     ex.read_completion_ts = read_completion_ts;
     ex.read_completion_wallclock_ns = read_completion_wallclock_ns;
 }

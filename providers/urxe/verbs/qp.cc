@@ -76,6 +76,8 @@ int check(const ibv_qp_init_attr_ex &attr)
     if (cap.max_send_wr > kMaxWr || cap.max_recv_wr > kMaxWr || cap.max_send_sge > direct::kMaxSegments ||
         cap.max_recv_sge > direct::kMaxSegments || cap.max_inline_data > kMaxInlineData)
         return EINVAL;
+    if (attr.srq != nullptr && to_srq(attr.srq).matches_tags() && attr.qp_type != IBV_QPT_RC)
+        return EINVAL;
     return attr.send_cq == nullptr || (attr.recv_cq == nullptr && attr.qp_type != IBV_QPT_XRC_SEND) ? EINVAL
                                                                                                     : 0;
 }
@@ -107,6 +109,17 @@ int make_send_queue(Qp &qp, ibv_pd *pd, ibv_qp_cap &cap)
 void free_send_queue(Qp &qp)
 {
     common::member_free(qp.requests_memory, static_cast<uint64_t>(Resource::kQp), qp.requests_membership);
+}
+
+/// Calls each(cq) for those that it uses, and the one that the program named for its receives if it is another.
+template <class Each>
+void for_each_cq(const Qp &qp, Each each)
+{
+    for (Cq *cq : {qp.send_cq, qp.recv_cq})
+        if (cq != nullptr)
+            each(*cq);
+    if (qp.recv_cq != nullptr && qp.verbs.qp.recv_cq != &qp.recv_cq->verbs.cq)
+        each(to_cq(qp.verbs.qp.recv_cq));
 }
 
 /// What the queue pair has in the heap, with an index of its own. 0 or a positive errno value. Under process.lock.
@@ -143,9 +156,7 @@ int make_entry(Qp &qp, const ibv_qp_init_attr_ex &attr)
     entry.mtu = wire::kMaxMtu;
     entry.attention.store(0);
     entry.qp_num.store(process.qp_num(qp.index), std::memory_order_release);
-    for (Cq *cq : {qp.send_cq, qp.recv_cq})
-        if (cq != nullptr)
-            ++cq->users;
+    for_each_cq(qp, [](Cq &cq) { ++cq.users; });
     if (qp.srq != nullptr)
         ++qp.srq->users;
     if (qp.xrcd != 0)
@@ -204,7 +215,7 @@ void clear(Qp &qp)
     qp.give_up_at = 0;
     qp.rnr_tries = 0;
     if (qp.srq != nullptr)
-        qp.srq->receives.drop_taken(qp.index, qp.generation);
+        qp.srq->drop_taken(qp.index, qp.generation);
     // Completions of before are of another generation; but those in CQs of SRQs stay.
     if (qp.xrcd == 0) {
         qp.generation = qp.shared->generation.load() + 1;
@@ -440,6 +451,9 @@ Qp *qp_make(ibv_context *context, ibv_qp_init_attr_ex &attr)
     ibqp.send_cq = qp.send_cq == nullptr ? nullptr : attr.send_cq;
     ibqp.recv_cq = qp.recv_cq == nullptr ? nullptr : attr.recv_cq;
     ibqp.srq = qp.srq == nullptr ? nullptr : attr.srq;
+    // All that comes to an SRQ with tags completes in one place.
+    if (qp.srq != nullptr && qp.srq->matches_tags())
+        qp.recv_cq = &to_cq(qp.srq->verbs.cq);
     if (is_xrc_recv) {
         qp.xrcd = to_xrcd(attr.xrcd).number;
         qp.verbs.xrcd = &to_xrcd(attr.xrcd).verbs;
@@ -540,11 +554,9 @@ int qp_destroy(ibv_qp *handle)
         return 0;
     {
         common::Locked locked(process.lock);
-        for (Cq *cq : {qp->send_cq, qp->recv_cq})
-            if (cq != nullptr)
-                --cq->users;
+        for_each_cq(*qp, [](Cq &cq) { --cq.users; });
         if (qp->srq != nullptr) {
-            qp->srq->receives.drop_taken(qp->index, qp->generation);
+            qp->srq->drop_taken(qp->index, qp->generation);
             --qp->srq->users;
         }
         for_each_xrc_srq(*qp, [&](Srq &srq) { srq.receives.drop_taken(qp->index, qp->generation); });
@@ -622,18 +634,22 @@ void qp_flush_receives(Qp &qp)
 {
     ReceiveQueue &receives = qp.srq != nullptr ? qp.srq->receives : qp.receives;
     cq_for_each(*qp.recv_cq, [&](const shared::Completion &completion) {
-        if (completion.kind == shared::kReceiveCompletion && completion.qp == qp.index &&
-            completion.qp_generation == qp.generation)
+        if (completion.qp != qp.index || completion.qp_generation != qp.generation)
+            return;
+        if (completion.kind == shared::kReceiveCompletion)
             receives.mark_delivered(completion.request);
+        if (completion.kind == shared::kTagCompletion && qp.srq != nullptr && shared::ends_tag(completion))
+            qp.srq->tags.mark_delivered(completion.request);
     });
     bool fits = true;
+    auto kind = shared::kReceiveCompletion;
     const auto flush = [&](uint32_t slot) {
         direct::NewCompletion completion{};
         completion.qp = qp.index;
         completion.qp_generation = qp.generation;
         completion.request = slot;
         completion.status = IBV_WC_WR_FLUSH_ERR;
-        completion.kind = shared::kReceiveCompletion;
+        completion.kind = kind;
         comp_cntr_count(qp, IBV_QP_ATTACH_COMP_CNTR_OP_RECV, false, 0);
         fits &= direct::push(*qp.process, qp.process->self, *qp.recv_cq->shared, completion) ==
                 direct::Pushed::kYes;
@@ -642,6 +658,10 @@ void qp_flush_receives(Qp &qp)
         receives.flush_taken(qp.index, qp.generation, flush);
     else
         receives.flush(flush);
+    if (qp.srq != nullptr && qp.srq->matches_tags()) {
+        kind = shared::kTagCompletion;
+        qp.srq->tags.flush_taken(qp.index, qp.generation, flush);
+    }
     if (!fits)
         cq_overrun(*qp.recv_cq);
 }

@@ -12,7 +12,7 @@
 namespace urxe {
 
 int ReceiveQueue::init(Process &process, shared::ReceiveQueue &queue, uint32_t max_wr, uint32_t max_sge,
-                       uint32_t pd, bool in_any_order)
+                       uint32_t pd, bool in_any_order, shared::TagList *tags)
 {
     slots_ = std::bit_ceil(max_wr == 0 ? 1 : max_wr);
     mask_ = slots_ - 1;
@@ -21,6 +21,7 @@ int ReceiveQueue::init(Process &process, shared::ReceiveQueue &queue, uint32_t m
     max_sge_ = max_sge;
     pd_ = pd;
     queue_ = &queue;
+    tags_ = tags;
     states_ = static_cast<State *>(std::calloc(slots_, sizeof(State)));
     kept_ = static_cast<char *>(std::calloc(slots_, stride_));
     queue.receives = receives_at_ = process.allocator.allocate(uint64_t{slots_} * stride_);
@@ -122,7 +123,7 @@ int ReceiveQueue::post(ibv_recv_wr *list, ibv_recv_wr **bad)
     return error;
 }
 
-bool ReceiveQueue::complete(uint32_t slot, bool with_segments, Ended &ended)
+bool ReceiveQueue::complete(uint32_t slot, bool is_success, bool with_segments, Ended &ended)
 {
     common::Locked locked(lock_);
     if (slot >= slots_ || !states_[slot].is_outstanding) [[unlikely]]
@@ -134,6 +135,15 @@ bool ReceiveQueue::complete(uint32_t slot, bool with_segments, Ended &ended)
     if (with_segments) {
         ended.num_segments = receive.num_segments;
         std::copy_n(receive.segments, receive.num_segments, ended.segments);
+    }
+    if (tags_ != nullptr && (at(slot).taker.load(std::memory_order_relaxed) & shared::kIsUnexpected) != 0) {
+        if (is_success) {
+            ++seen_;
+        } else {
+            const shared::SharedLocked takers(queue_->lock);
+            --tags_->unexpected;
+            tags_->settle();
+        }
     }
     end(slot);
     return true;

@@ -16,8 +16,9 @@ class ReceiveQueue {
 public:
     /// Makes room for `max_wr` receives of `max_sge` entries. A QP's are completed in the order in which they were posted,
     /// an SRQ's in any. 0 or a positive errno value. Under process.lock, as is destroy().
+    /// `tags` are those of an SRQ; else null.
     int init(Process &process, shared::ReceiveQueue &queue, uint32_t max_wr, uint32_t max_sge, uint32_t pd,
-             bool in_any_order);
+             bool in_any_order, shared::TagList *tags = nullptr);
     void destroy(Process &process);
     /// In the child of a fork: the thread that may have held its lock is not there.
     void become_inherited() { lock_.unlock(); }
@@ -35,9 +36,9 @@ public:
         uint32_t num_segments;
         shared::Segment segments[direct::kMaxSegments];
     };
-    /// Ends the receive in a slot; its segments are given only if they are asked for. False where no receive is outstanding
-    /// there: whoever said so does not tell the truth. Any thread.
-    bool complete(uint32_t slot, bool with_segments, Ended &ended);
+    /// Ends the receive in a slot, whose message the program sees if it is a success; its segments are given only if they are
+    /// asked for. False where no receive is outstanding there: whoever said so does not tell the truth. Any thread.
+    bool complete(uint32_t slot, bool is_success, bool with_segments, Ended &ended);
 
     /// A completion of the receive in a slot waits to be polled: flush() leaves it alone.
     void mark_delivered(uint32_t slot)
@@ -105,10 +106,21 @@ private:
              number != posted_ && i < slots_; ++number, ++i)
             states_[order_[number & mask_] & mask_].is_waiting = true;
         const uint64_t taker = uint64_t{generation} << 32 | qp;
-        for (uint32_t slot = 0; slot < slots_; ++slot)
-            if (states_[slot].is_outstanding && !states_[slot].is_waiting &&
-                at(slot).taker.load(std::memory_order_relaxed) == taker)
+        uint32_t unexpected = seen_;
+        for (uint32_t slot = 0; slot < slots_; ++slot) {
+            if (!states_[slot].is_outstanding || states_[slot].is_waiting)
+                continue;
+            const uint64_t its_taker = at(slot).taker.load(std::memory_order_relaxed);
+            if ((its_taker & ~shared::kIsUnexpected) == taker)
                 each(slot);
+            if ((its_taker & shared::kIsUnexpected) != 0 && states_[slot].is_outstanding)
+                ++unexpected;
+        }
+        // Who took one may have died before it was counted, and the program will not see those that were dropped.
+        if (tags_ != nullptr) {
+            tags_->unexpected = unexpected;
+            tags_->settle();
+        }
     }
     shared::Receive &at(uint32_t slot) const
     {
@@ -125,6 +137,7 @@ private:
 
     shared::Lock lock_;
     shared::ReceiveQueue *queue_;
+    shared::TagList *tags_;
     char *kept_;
     char *receives_;
     uint32_t *order_;
@@ -135,6 +148,7 @@ private:
     uint32_t posted_;
     uint32_t outstanding_;
     uint32_t first_free_;  ///< of an SRQ; slots_: none
+    uint32_t seen_;        ///< unexpected messages that the program has been told of
 };
 
 }  // namespace urxe

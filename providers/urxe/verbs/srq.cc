@@ -17,8 +17,8 @@ namespace urxe {
 
 namespace {
 
-/// `xrcd` and `cq` are null but for an XRC SRQ.
-ibv_srq *make(ibv_pd *pd, ibv_srq_init_attr *attr, Xrcd *xrcd, Cq *cq)
+/// `xrcd` is null but for an XRC SRQ, `tags` but for one that matches tags; both have a `cq`.
+ibv_srq *make(ibv_pd *pd, ibv_srq_init_attr *attr, Xrcd *xrcd, Cq *cq, const ibv_tm_cap *tags)
 {
     if (attr->attr.max_wr < 1 || attr->attr.max_wr > kMaxWr || attr->attr.max_sge > direct::kMaxSegments)
         return common::null_with(EINVAL);
@@ -36,7 +36,12 @@ ibv_srq *make(ibv_pd *pd, ibv_srq_init_attr *attr, Xrcd *xrcd, Cq *cq)
     if (error == 0) {
         srq.shared = process.entry(process.header().srqs, srq.index);
         error = srq.receives.init(process, srq.shared->receives, attr->attr.max_wr, attr->attr.max_sge,
-                                  pd_number(pd), true);
+                                  pd_number(pd), true, tags == nullptr ? nullptr : &srq.shared->tags);
+    }
+    if (error == 0 && tags != nullptr) {
+        error = srq.tags.init(process, *srq.shared, srq.index, *cq, *tags);
+        if (error != 0)
+            srq.receives.destroy(process);
     }
     if (error != 0) {
         process.srq_indices.give(srq.index);
@@ -48,12 +53,14 @@ ibv_srq *make(ibv_pd *pd, ibv_srq_init_attr *attr, Xrcd *xrcd, Cq *cq)
     srq.shared->attention.store(0);
     srq.shared->generation.fetch_add(1);
     process.srqs.set(srq.index, &srq);
-    srq.verbs.srq_type = xrcd == nullptr ? IBV_SRQT_BASIC : IBV_SRQT_XRC;
+    srq.verbs.srq_type = xrcd != nullptr ? IBV_SRQT_XRC : tags != nullptr ? IBV_SRQT_TM : IBV_SRQT_BASIC;
     if (xrcd != nullptr) {
         srq.verbs.xrcd = &xrcd->verbs;
-        srq.verbs.cq = &cq->verbs.cq;
         srq.verbs.srq_num = srq.index;
         ++xrcd->users;
+    }
+    if (cq != nullptr) {
+        srq.verbs.cq = &cq->verbs.cq;
         ++cq->users;
     }
     ibv_srq &ibsrq = srq.verbs.srq;
@@ -72,21 +79,27 @@ ibv_srq *make(ibv_pd *pd, ibv_srq_init_attr *attr, Xrcd *xrcd, Cq *cq)
 
 ibv_srq *srq_create(ibv_pd *pd, ibv_srq_init_attr *attr)
 {
-    return make(pd, attr, nullptr, nullptr);
+    return make(pd, attr, nullptr, nullptr, nullptr);
 }
 
 ibv_srq *srq_create_ex(ibv_context *, ibv_srq_init_attr_ex *attr)
 {
     static_assert(offsetof(ibv_srq_init_attr_ex, attr) == offsetof(ibv_srq_init_attr, attr));
-    constexpr uint32_t kNeeded =
-        IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+    constexpr uint32_t kAll = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_CQ;
     // Basic ones take the other way.
-    if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) == 0 || attr->srq_type != IBV_SRQT_XRC)
+    if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) == 0 ||
+        (attr->srq_type != IBV_SRQT_XRC && attr->srq_type != IBV_SRQT_TM))
         return common::null_with(EOPNOTSUPP);
-    if (attr->comp_mask != kNeeded || attr->pd == nullptr || attr->xrcd == nullptr || attr->cq == nullptr)
+    const bool is_xrc = attr->srq_type == IBV_SRQT_XRC;
+    if (attr->comp_mask != (kAll | (is_xrc ? IBV_SRQ_INIT_ATTR_XRCD : IBV_SRQ_INIT_ATTR_TM)) ||
+        attr->pd == nullptr || attr->cq == nullptr)
         return common::null_with(EINVAL);
-    return make(attr->pd, reinterpret_cast<ibv_srq_init_attr *>(attr), &to_xrcd(attr->xrcd),
-                &to_cq(attr->cq));
+    if (is_xrc ? attr->xrcd == nullptr
+               : attr->tm_cap.max_num_tags < 1 || attr->tm_cap.max_num_tags > kMaxTags ||
+                     attr->tm_cap.max_ops > kMaxTagOps)
+        return common::null_with(EINVAL);
+    return make(attr->pd, reinterpret_cast<ibv_srq_init_attr *>(attr),
+                is_xrc ? &to_xrcd(attr->xrcd) : nullptr, &to_cq(attr->cq), is_xrc ? nullptr : &attr->tm_cap);
 }
 
 int srq_get_num(ibv_srq *srq, uint32_t *number)
@@ -143,10 +156,11 @@ int srq_destroy(ibv_srq *ibsrq)
     {
         common::Locked locked(process.lock);
         srq->receives.destroy(process);
-        if (srq->xrcd != 0) {
+        srq->tags.destroy(process);
+        if (srq->xrcd != 0)
             --reinterpret_cast<Xrcd *>(srq->verbs.xrcd)->users;
+        if (srq->verbs.cq != nullptr)
             --to_cq(srq->verbs.cq).users;
-        }
         process.srq_indices.give(srq->index);
     }
     pthread_cond_destroy(&ibsrq->cond);
@@ -154,6 +168,11 @@ int srq_destroy(ibv_srq *ibsrq)
     pd_unref(ibsrq->pd);
     common::member_free(srq, static_cast<uint64_t>(Resource::kSrq), srq->membership);
     return 0;
+}
+
+int srq_post_ops(ibv_srq *srq, ibv_ops_wr *list, ibv_ops_wr **bad)
+{
+    return to_srq(srq).tags.post(list, bad);
 }
 
 int srq_post_recv(ibv_srq *srq, ibv_recv_wr *list, ibv_recv_wr **bad)
@@ -171,6 +190,7 @@ void srq_attend(Srq &srq)
 void srq_become_inherited(Srq &srq)
 {
     srq.receives.become_inherited();
+    srq.tags.become_inherited();
     to_context(srq.verbs.srq.context)->events.become_inherited();
 }
 

@@ -10,6 +10,7 @@
 #include "process.hh"
 #include "verbs/event.hh"
 #include "verbs/receive_queue.hh"
+#include "verbs/tag_queue.hh"
 
 namespace urxe {
 
@@ -23,6 +24,16 @@ struct Srq {
     uint32_t xrcd;   ///< number of its domain; 0: it has none
     EventSource events;
     ReceiveQueue receives;
+    TagQueue tags;  ///< of one that matches tags
+
+    bool matches_tags() const { return verbs.srq_type == IBV_SRQT_TM; }
+    /// Ends what was taken for a QP whose completions mean nothing any more.
+    void drop_taken(uint32_t qp, uint32_t generation)
+    {
+        receives.drop_taken(qp, generation);
+        if (matches_tags())
+            tags.drop_taken(qp, generation);
+    }
 };
 
 inline Srq &to_srq(ibv_srq *srq)
@@ -36,6 +47,7 @@ int srq_get_num(ibv_srq *srq, uint32_t *number);
 int srq_modify(ibv_srq *srq, ibv_srq_attr *attr, int mask);
 int srq_query(ibv_srq *srq, ibv_srq_attr *attr);
 int srq_destroy(ibv_srq *srq);
+int srq_post_ops(ibv_srq *srq, ibv_ops_wr *list, ibv_ops_wr **bad);
 int srq_post_recv(ibv_srq *srq, ibv_recv_wr *list, ibv_recv_wr **bad);
 
 /// Does what Attention asks for. Under process->lock.

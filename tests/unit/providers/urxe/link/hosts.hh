@@ -79,6 +79,7 @@ public:
         Address address = Address::kIpv4;
         size_t size = size_t{3} << 20;  ///< bytes of memory
         bool shares_receives = false;
+        uint32_t tags = 0;  ///< of an SRQ that matches so many; 0: it matches none
         bool uses_events = false;
         uint8_t timeout = 17, retry_count = 7, rnr_retry = 7, min_rnr_timer = 12;
         uint32_t depth = 64;

@@ -68,6 +68,18 @@ Port::Port(Side &of, const Options &wanted)
         srq = ibv_create_srq(pd, &attr);
         EXPECT_NE(srq, nullptr);
     }
+    if (options.tags != 0) {
+        ibv_srq_init_attr_ex attr{};
+        attr.attr = {.max_wr = options.depth, .max_sge = 2, .srq_limit = 0};
+        attr.comp_mask =
+            IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_TM;
+        attr.srq_type = IBV_SRQT_TM;
+        attr.pd = pd;
+        attr.cq = receive_cq;
+        attr.tm_cap = {.max_num_tags = options.tags, .max_ops = 1};
+        srq = ibv_create_srq_ex(context, &attr);
+        EXPECT_NE(srq, nullptr);
+    }
     ibv_qp_init_attr_ex init{};
     init.send_cq = send_cq;
     init.recv_cq = receive_cq;

@@ -117,6 +117,24 @@ private:
     uint8_t *memory_;
 };
 
+/// Some operation on the tags of an SRQ, most of whose messages have a tag that begins with what is in the page.
+void operate(ibv_srq *srq, Random &random, ibv_sge (&sges)[2])
+{
+    ibv_ops_wr wr{}, *bad;
+    wr.wr_id = random.next();
+    wr.opcode = static_cast<ibv_ops_wr_opcode>(random.below(8) == 0 ? IBV_WR_TAG_DEL + random.below(2)
+                                                                    : uint64_t{IBV_WR_TAG_ADD});
+    wr.flags = static_cast<int>(random.below(4));
+    wr.tm.unexpected_cnt = static_cast<uint32_t>(random.below(64));
+    wr.tm.handle = static_cast<uint32_t>(random.below(64) << 16 | random.below(32));
+    wr.tm.add = {.recv_wr_id = random.next(),
+                 .sg_list = sges,
+                 .num_sge = 2,
+                 .tag = 0,
+                 .mask = random.below(2) == 0 ? 0 : uint64_t{1} << random.below(64)};
+    (void)ibv_post_srq_ops(srq, &wr, &bad);
+}
+
 /// Does all sorts of things with one peer after the other, whatever comes of them, as long as `goes_on`.
 template <class GoesOn>
 void live(Device &device, Link &link, uint64_t seed, GoesOn goes_on)
@@ -130,10 +148,11 @@ void live(Device &device, Link &link, uint64_t seed, GoesOn goes_on)
     REQUIRE(fcntl(channel->fd, F_SETFL, O_NONBLOCK) == 0);
     REQUIRE(fcntl(device.context()->async_fd, F_SETFL, O_NONBLOCK) == 0);
     ibv_cq *cq = device.cq(256, channel);
-    ibv_srq *srq = device.srq(64);
+    ibv_srq *const srqs[] = {nullptr, device.srq(64),
+                             device.tag_srq(cq, 64, {.max_num_tags = 32, .max_ops = 8})};
     while (goes_on()) {
-        const bool uses_srq = random.below(2) == 0;
-        ibv_qp *qp = device.qp(cq, {.srq = uses_srq ? srq : nullptr, .depth = 32, .sges = 2});
+        ibv_srq *srq = srqs[random.below(std::size(srqs))];
+        ibv_qp *qp = device.qp(cq, {.srq = srq, .depth = 32, .sges = 2});
         link.send(device.address(qp));
         link.send(Place{reinterpret_cast<uintptr_t>(guarded.page()), exposed->rkey});
         const auto to = link.receive<Address>();
@@ -152,7 +171,9 @@ void live(Device &device, Link &link, uint64_t seed, GoesOn goes_on)
                 case 1: {
                     ibv_recv_wr wr = {.wr_id = random.next(), .next = nullptr, .sg_list = sges, .num_sge = 2};
                     ibv_recv_wr *bad;
-                    (void)(uses_srq ? ibv_post_srq_recv(srq, &wr, &bad) : ibv_post_recv(qp, &wr, &bad));
+                    (void)(srq != nullptr ? ibv_post_srq_recv(srq, &wr, &bad) : ibv_post_recv(qp, &wr, &bad));
+                    if (srq != nullptr && srq == srqs[2])
+                        operate(srq, random, sges);
                     break;
                 }
                 case 2:
@@ -161,6 +182,8 @@ void live(Device &device, Link &link, uint64_t seed, GoesOn goes_on)
                                                           IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM,
                                                           IBV_WR_RDMA_READ,  IBV_WR_ATOMIC_FETCH_AND_ADD};
                     const ibv_wr_opcode opcode = kOpcodes[random.below(std::size(kOpcodes))];
+                    // Where it is a message's beginning, it is a tag's header.
+                    own.page()[random.below(256) * 8] = static_cast<uint8_t>(random.below(5));
                     (void)post(
                         qp, opcode, random.next(), mr, random.below(256) * 8,
                         opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ? 8 : static_cast<uint32_t>(random.below(1024)),
@@ -173,7 +196,8 @@ void live(Device &device, Link &link, uint64_t seed, GoesOn goes_on)
                     REQUIRE(count >= 0 && count <= 8);
                     for (int n = 0; n < count; ++n) {
                         REQUIRE(wcs[n].status <= IBV_WC_TM_RNDV_INCOMPLETE);
-                        if (wcs[n].status == IBV_WC_SUCCESS && wcs[n].opcode == IBV_WC_RECV)
+                        if (wcs[n].status == IBV_WC_SUCCESS &&
+                            (wcs[n].opcode == IBV_WC_RECV || wcs[n].opcode == IBV_WC_TM_RECV))
                             REQUIRE(wcs[n].byte_len <= 2048);
                     }
                     break;

@@ -239,6 +239,33 @@ ibv_cq *Device::cq(int cqe, ibv_comp_channel *channel)
     return cq;
 }
 
+ibv_cq_ex *Device::cq_ex(uint64_t wc_flags)
+{
+    ibv_cq_init_attr_ex attr{};
+    attr.cqe = 512;
+    attr.wc_flags = wc_flags;
+    ibv_cq_ex *cq = ibv_create_cq_ex(context_, &attr);
+    REQUIRE(cq != nullptr);
+    cqs_.push_back(ibv_cq_ex_to_cq(cq));
+    return cq;
+}
+
+ibv_srq *Device::tag_srq(ibv_cq *cq, uint32_t max_wr, const ibv_tm_cap &cap)
+{
+    ibv_srq_init_attr_ex attr{};
+    attr.attr = {.max_wr = max_wr, .max_sge = 4, .srq_limit = 0};
+    attr.comp_mask =
+        IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_TM;
+    attr.srq_type = IBV_SRQT_TM;
+    attr.pd = pd_;
+    attr.cq = cq;
+    attr.tm_cap = cap;
+    ibv_srq *srq = ibv_create_srq_ex(context_, &attr);
+    REQUIRE(srq != nullptr);
+    srqs_.push_back(srq);
+    return srq;
+}
+
 ibv_srq *Device::srq(uint32_t max_wr)
 {
     ibv_srq_init_attr attr{};

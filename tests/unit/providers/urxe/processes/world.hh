@@ -139,7 +139,10 @@ public:
 
     ibv_comp_channel *channel();
     ibv_cq *cq(int cqe = 512, ibv_comp_channel *channel = nullptr);
+    ibv_cq_ex *cq_ex(uint64_t wc_flags);
     ibv_srq *srq(uint32_t max_wr = 128);
+    /// One that matches tags.
+    ibv_srq *tag_srq(ibv_cq *cq, uint32_t max_wr, const ibv_tm_cap &cap);
     ibv_qp *qp(ibv_cq *cq, const QpOptions &options = {});
     ibv_mr *mr(void *memory, size_t size, int access = kAllAccess);
     /// Destroys one of them now.
