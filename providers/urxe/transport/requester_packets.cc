@@ -12,8 +12,9 @@ using wire::Transport;
 
 namespace {
 
-/// Quiet requests wait no longer than this for the next one to ask for an acknowledgement.
-constexpr uint64_t kAskNs = 500'000;
+/// Quiet requests wait no longer than this for the next one to ask for an acknowledgement: longer than two programs take that
+/// answer each other and sleep in between, for as many messages as are sent until one asks.
+constexpr uint64_t kAskNs = 2'000'000;
 
 Operation send_operation(Position position, Extra extra)
 {
