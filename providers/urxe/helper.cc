@@ -20,6 +20,9 @@ namespace {
 /// Packets wait for the program no longer than this, once it has looked for them without a pause.
 constexpr uint64_t kPollsNs = 1'000'000;
 
+/// After that long another look is taken at a QP that was due while a thread worked with it.
+constexpr uint64_t kHeldNs = 100'000;
+
 /// Waits for events until a time, in now_ns(); kNever: without end.
 int wait_until(int epoll, epoll_event (&events)[8], uint64_t deadline)
 {
@@ -47,10 +50,10 @@ int Process::start_helper()
     const int epoll = epoll_create1(EPOLL_CLOEXEC);
     if (epoll < 0)
         return errno;
-    epoll_event woken = {.events = EPOLLIN, .data = {.fd = 0}};
-    woken.data.ptr = nullptr;
+    epoll_event woken = {.events = EPOLLIN, .data = {.ptr = nullptr}};
+    epoll_event called = {.events = EPOLLIN, .data = {.ptr = &listener_}};
     int error = epoll_ctl(epoll, EPOLL_CTL_ADD, wake_read_, &woken) == 0 &&
-                        epoll_ctl(epoll, EPOLL_CTL_ADD, listener_, &woken) == 0
+                        epoll_ctl(epoll, EPOLL_CTL_ADD, listener_, &called) == 0
                     ? 0
                     : errno;
     if (error == 0) {
@@ -152,10 +155,9 @@ void Process::help()
         if (link.is_open() && !helper_watches_.load() &&
             now_ns() - polled_at_.load(std::memory_order_relaxed) > kPollsNs) {
             watch_link(true);
-            poll_link(true);
+            poll_link(true, link::Link::Look::kAll);
         }
         disconnect_retired();
-        drop_callers();
         retry_waiting(true);
         attend();
         shared::ProcessHeader &header = this->header();
@@ -173,7 +175,11 @@ void Process::help()
         helper_wakes_at_.store(0, std::memory_order_seq_cst);
         for (int i = 0; i < count; ++i) {
             if (events[i].data.ptr == &link) {
-                poll_link(true);
+                poll_link(true, link::Link::Look::kUntilFound);
+                continue;
+            }
+            if (events[i].data.ptr == &listener_) {
+                drop_callers();
                 continue;
             }
             if (events[i].data.ptr == &taps) {
@@ -269,8 +275,12 @@ void Process::retry_waiting(bool is_helper)
         {
             common::Locked locked(waiting_lock_);
             for (Qp **place = &waiting_; *place != nullptr; place = &(*place)->next_waiting)
-                // Who holds the lock tries by itself. Held, the QP stays.
-                if ((*place)->retry_at <= now && (*place)->send_lock.try_lock()) {
+                if ((*place)->retry_at <= now) {
+                    if (!(*place)->send_lock.try_lock()) {
+                        // Who holds the lock tries by itself, and may need this processor for that.
+                        (*place)->retry_at = now + kHeldNs;
+                        continue;
+                    }
                     due = *place;
                     *place = due->next_waiting;
                     due->is_waiting = false;

@@ -127,7 +127,30 @@ void tell_of_refusal(const ucred &who, int error)
                     strerrordesc_np(error));
 }
 
+/// Of the calling thread; null: none.
+__thread HeldBytes *held_bytes;
+
 }  // namespace
+
+HeldBytes::HeldBytes(Process &process) : process_(process), count_(0)
+{
+    held_bytes = this;
+}
+
+HeldBytes::~HeldBytes()
+{
+    held_bytes = nullptr;
+    for (size_t i = 0; i < count_; ++i)
+        process_.write_byte(process_.self, ends_[i]);
+}
+
+bool HeldBytes::add(const shared::PipeEnd &end)
+{
+    if (count_ == kMost)
+        return false;
+    ends_[count_++] = end;
+    return true;
+}
 
 Peer *Process::connect(uint32_t slot)
 {
@@ -257,6 +280,8 @@ bool Process::write_byte(Peer &peer, const shared::PipeEnd &end)
     const shared::PipeEnd wanted = end;
     if (wanted.inode == 0)
         return false;
+    if (peer.is_self && held_bytes != nullptr && held_bytes->add(wanted))
+        return true;
     const int error = errno;
     const char byte = 0;
     bool written = false;

@@ -91,6 +91,24 @@ private:
     const Access *outer_;  ///< of this thread
 };
 
+/// While it lives, bytes that the calling thread writes to pipes of its own process are held back: whoever they wake would
+/// find locks taken that this thread has, and give its turn on the processor away. One per thread at a time.
+class HeldBytes {
+public:
+    explicit HeldBytes(Process &process);
+    HeldBytes(const HeldBytes &) = delete;
+    HeldBytes &operator=(const HeldBytes &) = delete;
+    ~HeldBytes();
+    /// False: there is no room for one more.
+    bool add(const shared::PipeEnd &end);
+
+private:
+    static constexpr size_t kMost = 32;
+    Process &process_;
+    size_t count_;
+    shared::PipeEnd ends_[kMost];
+};
+
 /// Queue pairs that got packets and have not answered. Each has one more user.
 struct Touched {
     static constexpr size_t kMost = 64;
@@ -218,9 +236,8 @@ public:
     raw::Taps taps;
     /// Has the helper look at a socket for frames, or no more. 0 or a positive errno value.
     int watch_frames(int file, bool on);
-    /// Gives how many packets there were; those of all sockets if `from_all`. Nothing: another thread takes them at this moment;
-    /// the helper waits for it.
-    std::optional<size_t> poll_link(bool is_helper, bool from_all = false);
+    /// Gives how many packets there were; nothing: another thread takes them at this moment; the helper waits for it.
+    std::optional<size_t> poll_link(bool is_helper, link::Link::Look look);
     /// The program is going to sleep until there is an event.
     void expects_events();
 

@@ -190,19 +190,20 @@ bool Process::take_turn(bool is_helper)
     return false;
 }
 
-std::optional<size_t> Process::poll_link(bool is_helper, bool from_all)
+std::optional<size_t> Process::poll_link(bool is_helper, link::Link::Look look)
 {
     if (!link.is_open())
         return 0;
     if (!take_turn(is_helper))
         return std::nullopt;
+    const HeldBytes held(*this);
     // Outside of an Access, since what is carried out may wait for those who work on this process's objects.
     answer(touched_, true, is_helper);
     let_go(touched_);
     size_t count = 0;
     {
         std::optional<Access> access;
-        count = link.receive(is_helper || from_all, [&](const link::Link::Arrival &arrival) {
+        count = link.receive(look, [&](const link::Link::Arrival &arrival) {
             if (!access.has_value())
                 access.emplace(self);
             return *access ? take_or_pass_on(*this, arrival, touched_, is_helper) : size_t{1};
@@ -250,7 +251,7 @@ bool Process::drain_link(bool is_helper)
     constexpr int kRounds = 64;
     std::optional<size_t> count = 1;
     for (int round = 0; round < kRounds && count.has_value() && *count != 0; ++round)
-        count = poll_link(is_helper, true);
+        count = poll_link(is_helper, link::Link::Look::kAll);
     return count.has_value();
 }
 

@@ -76,29 +76,32 @@ public:
         std::span<const uint8_t> run;
         size_t segment_size;
     };
+    /// Where the last packets came from the next are likely. The other sockets are looked at as well in each of many calls,
+    /// and: where nothing came from that one; always.
+    enum class Look { kLikely, kUntilFound, kAll };
     /// Calls taken(arrival) for packets that are there, up to some, which says how many of the run it took, at least one; and
-    /// returns how often. One thread at a
-    /// time: others find nothing. Unless `all`, some sockets are only looked at in each of many calls.
+    /// returns how often. One thread at a time: others find nothing.
     template <class Taken>
-    size_t receive(bool all, Taken taken)
+    size_t receive(Look look, Taken taken)
     {
         if (!receive_lock_.try_lock())
             return 0;
         size_t count = 0;
-        // Where the last packets came from, the next are likely; the rest has its turn now and then.
         constexpr unsigned kTurn = 16;
-        const bool is_turn = ++rounds_ % kTurn == 0;
+        const bool looks_at_all = ++rounds_ % kTurn == 0 || look == Look::kAll;
+        const size_t first = busy_;
         for (size_t i = 0; i < kSockets; ++i) {
-            if (!is_turn && !all && i != busy_)
-                continue;
-            const int filled = fill(i);
+            if (i != 0 && !looks_at_all && (look == Look::kLikely || count != 0))
+                break;
+            const size_t socket = (first + i) % kSockets;
+            const int filled = fill(socket);
             for (int n = 0; n < filled; ++n)
-                for_each_packet(i, n, [&](const Arrival &arrival) {
+                for_each_packet(socket, n, [&](const Arrival &arrival) {
                     ++count;
                     return taken(arrival);
                 });
             if (filled > 0)
-                busy_ = i;
+                busy_ = socket;
         }
         receive_lock_.unlock();
         return count;

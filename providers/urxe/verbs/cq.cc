@@ -333,7 +333,7 @@ void cq_poll_idle(Cq &cq)
     if (process.num_waiting.load(std::memory_order_relaxed) != 0) [[unlikely]]
         process.retry_waiting(false);
     if (process.link.is_open()) [[unlikely]]
-        process.poll_link(false);
+        process.poll_link(false, link::Link::Look::kLikely);
     process.attend();
 }
 

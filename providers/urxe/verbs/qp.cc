@@ -541,7 +541,7 @@ int qp_destroy(ibv_qp *handle)
         process.wait_for_accesses();
         process.wait_for_own_threads();
         for (uint32_t round = 0; qp->users.load(std::memory_order_acquire) != 0; ++round) {
-            process.poll_link(false);  // which lets go of those that it found
+            process.poll_link(false, link::Link::Look::kLikely);  // which lets go of those that it found
             shared::wait_a_little(round);
         }
         link::Endpoint::destroy(qp->endpoint);
