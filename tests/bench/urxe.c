@@ -406,6 +406,19 @@ static double message_rate(unsigned n)
     return (double)(end - start) / n;
 }
 
+/* The queue is armed, and is again afterwards. */
+static void sleep_until_one(void)
+{
+    while (poll_some(1) == 0) {
+        struct ibv_cq *which;
+        void *user;
+        if (ibv_get_cq_event(channel, &which, &user) != 0)
+            die("ibv_get_cq_event");
+        ibv_ack_cq_events(which, 1);
+        ibv_req_notify_cq(cq, 0);
+    }
+}
+
 static double event_latency(unsigned n)
 {
     post_recv();
@@ -415,20 +428,13 @@ static double event_latency(unsigned n)
     for (unsigned i = 0; i < n; ++i) {
         if (me == 0)
             post(qp, IBV_WR_SEND, 64, mr->lkey, IBV_SEND_INLINE);
-        while (poll_some(1) == 0) {
-            struct ibv_cq *which;
-            void *user;
-            if (ibv_get_cq_event(channel, &which, &user) != 0)
-                die("ibv_get_cq_event");
-            ibv_ack_cq_events(which, 1);
-            ibv_req_notify_cq(cq, 0);
-        }
+        sleep_until_one();
         if (i + 1 < n)
             post_recv();
         if (me == 1)
             post(qp, IBV_WR_SEND, 64, mr->lkey, IBV_SEND_INLINE);
         if (i % 64 == 63)
-            post(qp, IBV_WR_RDMA_WRITE, 0, mr->lkey, IBV_SEND_SIGNALED), wait_for_one();
+            post(qp, IBV_WR_RDMA_WRITE, 0, mr->lkey, IBV_SEND_SIGNALED), sleep_until_one();
     }
     const uint64_t end = now();
     meet();
