@@ -29,9 +29,10 @@ struct RequesterConfig {
     uint32_t own_qpn;           // UD
     uint32_t dest_qpn;          // not UD
     uint16_t pkey;
-    uint16_t mtu;                 // path MTU in bytes
-    uint32_t first_psn;           // of the first packet
-    uint64_t timeout_ns;          // without an answer; 0: never. wire::ack_timeout_ns() has it for a code
+    uint16_t mtu;        // path MTU in bytes
+    uint32_t first_psn;  // of the first packet
+    uint64_t
+        timeout_ns;  // without an answer, longer for a retry; 0: never. wire::ack_timeout_ns() has it for a code
     uint8_t retry_count;          // retries before an error
     uint8_t rnr_retry;            // the same when no receive is posted; kRnrRetryForEver
     uint8_t max_rd_atomic;        // outstanding reads and atomics, at most kMaxRdAtomic
@@ -151,6 +152,7 @@ private:
     void take_rnr_nak(Sequence sequence, unsigned timer);
     void take_response(Sequence sequence, const wire::Packet &packet);
     ibv_wc_status take_data(Sequence sequence, const Request &request, const wire::Packet &packet);
+    uint64_t patience() const;
     void execute();
     void send_requests();
     bool send_packet(const Request &request);

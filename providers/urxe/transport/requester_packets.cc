@@ -122,13 +122,20 @@ void Requester::send_requests()
             acknowledge(next_);
     }
     if (deadline_ == kNever && next_ != unacknowledged_ && config_.timeout_ns != 0)
-        deadline_ = now_ + config_.timeout_ns;
+        deadline_ = now_ + patience();
     if (next_ == unacknowledged_ || next_ == acknowledge_asked_)
         ask_at_ = kNever;
     else if (ask_at_ == kNever)
         ask_at_ = now_ + (config_.timeout_ns == 0 ? kAskNs : std::min(kAskNs, config_.timeout_ns / 2));
     if (error_ != IBV_WC_SUCCESS && head_ == error_index_)
         fail(error_);
+}
+
+/// How long a retry waits for an answer: a peer that has too much to do gets more time, up to the four times the timeout
+/// that the timer may take (IBTA 9.7.6.1.3).
+uint64_t Requester::patience() const
+{
+    return config_.timeout_ns << std::min<unsigned>(retries_, 2);
 }
 
 void Requester::execute()

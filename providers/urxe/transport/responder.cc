@@ -79,7 +79,7 @@ void Responder::receive_reliable(const wire::Packet &packet, const wire::OpcodeI
     const bool is_answered = info.kind != Kind::kSend && info.kind != Kind::kWrite;
     if (due_ == Due::kNak || is_answered)
         due_ = Due::kNothing;
-    if (packet.bth.ack_request && !is_answered)
+    if (!is_answered && (packet.bth.ack_request || ++unasked_ >= kMostUnasked))
         owe_acknowledge(expected_ - 1);
 }
 

@@ -151,6 +151,11 @@ public:
     bool progress();
     static constexpr unsigned kBurst = 32;
 
+    /// Packets in a row that nobody wants acknowledged are acknowledged all the same when there are so many. A requester that
+    /// asks seldom, as the kernel's after 64 packets, may send more than a socket holds: what it asks with would be lost each
+    /// time, and only its timer would tell.
+    static constexpr uint8_t kMostUnasked = 16;
+
     /// Finishes a receive that waits for the rest of its message with IBV_WC_WR_FLUSH_ERR, and ignores packets
     /// from then on: for a queue pair that goes to the error state.
     void stop();
@@ -236,6 +241,7 @@ private:
     Sequence expected_;
     uint32_t messages_ = 0;    // completed: the MSN
     bool is_refused_ = false;  // the expected packet was asked for with a NAK
+    uint8_t unasked_ = 0;      // packets that came since an acknowledgement was owed
 
     // The message of which some packets came.
     bool in_message_ = false;

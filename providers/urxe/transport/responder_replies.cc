@@ -82,6 +82,7 @@ void Responder::owe_acknowledge(Sequence last)
 {
     if (due_ == Due::kNak || (due_ == Due::kAcknowledge && due_sequence_ > last))
         return;
+    unasked_ = 0;
     due_ = Due::kAcknowledge;
     due_syndrome_ = kAckSyndrome;
     due_sequence_ = last;

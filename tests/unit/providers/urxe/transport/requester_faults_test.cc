@@ -47,18 +47,21 @@ TEST_F(requester, repeats_when_nothing_answers_until_it_gives_up)
     post(Op::kSend, 1);
     EXPECT_EQ(end.requester.next_deadline(), kNever);
     progress(50);
-    for (uint64_t now = 1050; now <= 3050; now += 1000) {
+    // A retry has more time, up to four times as much.
+    for (const uint64_t now : {1050, 3050, 7050}) {
         ASSERT_EQ(end.requester.next_deadline(), now);
         EXPECT_TRUE(progress(now - 1).empty());
         EXPECT_EQ(psns(progress(now)), (std::vector<uint32_t>{100, 101}));
     }
-    EXPECT_TRUE(progress(4050).empty());
+    EXPECT_TRUE(progress(11'049).empty());
+    EXPECT_TRUE(end.completions.empty());
+    EXPECT_TRUE(progress(11'050).empty());
     EXPECT_EQ(end.completions, (Completions{{0, IBV_WC_RETRY_EXC_ERR, 0}}));
     EXPECT_TRUE(end.requester.failed());
     EXPECT_EQ(end.requester.oldest(), 1u);
     EXPECT_EQ(end.requester.next_deadline(), kNever);
-    receive(acknowledge_of(101), 4060);
-    EXPECT_TRUE(progress(10'000).empty());
+    receive(acknowledge_of(101), 11'060);
+    EXPECT_TRUE(progress(100'000).empty());
     EXPECT_EQ(end.completions.size(), 1u);
 }
 
@@ -66,13 +69,13 @@ TEST_F(requester, starts_timer_and_count_again_when_something_is_acknowledged)
 {
     post(Op::kSend, 2 * kMtu);
     progress(0);
-    for (uint64_t now = 1000; now <= 3000; now += 1000)
+    for (const uint64_t now : {1000, 3000, 7000})
         progress(now);
-    receive(acknowledge_of(100), 3500);
-    EXPECT_EQ(end.requester.next_deadline(), 4500u);
-    for (uint64_t now = 4500; now <= 6500; now += 1000)
+    receive(acknowledge_of(100), 7500);
+    EXPECT_EQ(end.requester.next_deadline(), 8500u);
+    for (const uint64_t now : {8500, 10'500, 14'500})
         EXPECT_EQ(psns(progress(now)), (std::vector<uint32_t>{101}));
-    progress(7500);
+    progress(18'500);
     EXPECT_EQ(end.completions, (Completions{{0, IBV_WC_RETRY_EXC_ERR, 0}}));
 }
 

@@ -60,7 +60,7 @@ TEST_F(responder, says_once_when_writes_and_reads_are_over)
     EXPECT_EQ(end.done.size(), 3u);
 }
 
-TEST_F(responder, acknowledges_many_at_once_and_only_when_asked)
+TEST_F(responder, acknowledges_many_at_once_when_asked)
 {
     for (uint32_t i = 0; i < 3; ++i) {
         end.post_receive(0);
@@ -76,6 +76,25 @@ TEST_F(responder, acknowledges_many_at_once_and_only_when_asked)
     end.link_room = 1;
     EXPECT_FALSE(end.responder.progress());
     EXPECT_EQ(replies(take_packets(end)), (Replies{ack(103, 4)}));
+}
+
+TEST_F(responder, acknowledges_now_and_then_what_nobody_asks_about)
+{
+    constexpr uint32_t kMost = Responder::kMostUnasked;
+    uint32_t psn = 100;
+    const auto send = [&](bool asks) {
+        end.post_receive(0);
+        return answer(request(Operation::kSendOnly, psn++, {}, asks));
+    };
+    for (uint32_t i = 1; i < kMost; ++i)
+        EXPECT_EQ(send(false), Replies{});
+    EXPECT_EQ(send(false), (Replies{ack(99 + kMost, kMost)}));
+    // One that was asked for counts as well.
+    EXPECT_EQ(send(false), Replies{});
+    EXPECT_EQ(send(true), (Replies{ack(101 + kMost, kMost + 2)}));
+    for (uint32_t i = 1; i < kMost; ++i)
+        EXPECT_EQ(send(false), Replies{});
+    EXPECT_EQ(send(false).size(), 1u);
 }
 
 TEST_F(responder, asks_once_for_what_a_gap_lost)
