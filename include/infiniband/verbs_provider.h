@@ -42,8 +42,10 @@ struct verbs_userspace_ops {
     size_t size; /* sizeof(struct verbs_userspace_ops) as the provider was compiled */
 
     /*
-     * Name, alloc_device, alloc_context (with cmd_fd -1) and uninit_device as for any device; the rest is not looked at.
-     * A device of the kernel never matches.
+     * Name, alloc_device, alloc_context (with cmd_fd -1), import_context and uninit_device as for any device; the rest is not
+     * looked at. A device of the kernel never matches. The cmd_fd of a context is a file of any kind but a character device,
+     * or -1. What ibv_import_device gets, each device's import_context gets, unless that is NULL, until one takes it: EINVAL
+     * says that the file is not one of that device.
      */
     const struct verbs_device_ops *device_ops;
 

@@ -110,21 +110,24 @@ VERBS_EXPORT ibv_context *ibv_import_device(int cmd_fd)
     struct stat node = {};
     if (fstat(cmd_fd, &node) != 0)
         return verbs::null_with(errno == EBADF ? EINVAL : errno);
-    if (!S_ISCHR(node.st_mode))
-        return verbs::null_with(EINVAL);
+    // A device of the kernel has a node; what other file stands for one of a provider's, that one knows.
+    const bool is_node = S_ISCHR(node.st_mode);
     verbs::Result<verbs::provider::DeviceArray> list = verbs::provider::list_devices();
     if (!list)
-        return verbs::null_with(list.error());
+        return verbs::null_with(is_node ? list.error() : EINVAL);
 
-    int error = ENODEV;
+    int error = is_node ? ENODEV : EINVAL;
     ibv_context *context = nullptr;
     for (size_t i = 0; i < list->count; ++i) {
         ibv_device *device = list->devices.get()[i];
         verbs_device &candidate = *verbs_get_device(device);
-        if (context == nullptr && verbs::provider::userspace_ops(*candidate.sysfs) == nullptr &&
-            candidate.sysfs->sysfs_cdev == node.st_rdev) {
+        const bool is_userspace = verbs::provider::userspace_ops(*candidate.sysfs) != nullptr;
+        const bool may_be_it = is_node ? !is_userspace && candidate.sysfs->sysfs_cdev == node.st_rdev
+                                       : is_userspace && candidate.ops->import_context != nullptr;
+        if (context == nullptr && may_be_it) {
             verbs::Result<ibv_context *> imported = import_context(*device, cmd_fd);
-            error = imported.error();
+            if (is_node || imported.error() != EINVAL)
+                error = imported.error();
             context = *imported;
         }
         verbs::provider::device_unref(candidate);

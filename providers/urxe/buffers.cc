@@ -49,43 +49,6 @@ bool is_file(const struct stat &stat, const shared::BufferEntry &entry)
     return S_ISREG(stat.st_mode) && stat.st_ino == entry.inode;
 }
 
-/// Opens and maps a peer's buffer. False: it cannot be.
-bool map(const Peer &peer, const shared::BufferEntry &entry, BufferMapping &mapping)
-{
-    char path[64];
-    std::snprintf(path, sizeof path, "/proc/%u/fd/%u", peer.pid, entry.file);
-    // Looked at first, because opening a device or a pipe would be noticed.
-    struct stat stat;
-    if (::stat(path, &stat) != 0)
-        return false;
-    if (!is_file(stat, entry)) {
-        errno = ESTALE;
-        return false;
-    }
-    const int file = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0)
-        return false;
-    const int seals = fcntl(file, F_GET_SEALS);
-    void *memory = MAP_FAILED;
-    if (seals >= 0 && (seals & F_SEAL_SHRINK) != 0 && fstat(file, &stat) == 0 && is_file(stat, entry))
-        memory =
-            mmap(nullptr, static_cast<size_t>(stat.st_size), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    close(file);
-    if (memory == MAP_FAILED)
-        return false;
-    mapping.address = static_cast<char *>(memory);
-    mapping.size = static_cast<uint64_t>(stat.st_size);
-    return true;
-}
-
-void unmap(BufferMapping &mapping)
-{
-    mapping.generation.store(0, std::memory_order_release);
-    if (mapping.address != nullptr)
-        munmap(mapping.address, mapping.size);
-    mapping.address = nullptr;
-}
-
 /// What find_in_buffer() does the first time that it meets a buffer.
 [[gnu::noinline, gnu::cold]] BufferMapping *meet(Peer &peer, uint32_t index, const shared::BufferEntry &entry,
                                                  uint32_t generation)
@@ -95,11 +58,11 @@ void unmap(BufferMapping &mapping)
     BufferMapping *mapping = peer.buffers.make(index);
     if (mapping != nullptr && mapping->generation.load(std::memory_order_relaxed) != generation) {
         // The buffer that had the index has no regions any more, and the owner waited for all who used them.
-        unmap(*mapping);
-        if (!map(peer, entry, *mapping))
+        unmap_buffer(*mapping);
+        if (const int failure = map_buffer(peer, entry, *mapping); failure != 0)
             __verbs_log(nullptr, VERBS_LOG_INFO,
                         "urxe: a buffer of process %u cannot be mapped (%s); the kernel copies instead",
-                        peer.pid, strerrordesc_np(errno));
+                        peer.pid, strerrordesc_np(failure));
         mapping->generation.store(generation, std::memory_order_release);
     }
     errno = error;
@@ -107,6 +70,45 @@ void unmap(BufferMapping &mapping)
 }
 
 }  // namespace
+
+int map_buffer(const Peer &peer, const shared::BufferEntry &entry, BufferMapping &mapping)
+{
+    const uint32_t generation = entry.generation.load(std::memory_order_acquire);
+    char path[64];
+    std::snprintf(path, sizeof path, "/proc/%u/fd/%u", peer.pid, entry.file);
+    // Looked at first, because opening a device or a pipe would be noticed.
+    struct stat stat;
+    if (::stat(path, &stat) != 0)
+        return errno;
+    if (!is_file(stat, entry))
+        return ESTALE;
+    const int file = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        return errno;
+    const int seals = fcntl(file, F_GET_SEALS);
+    void *memory = MAP_FAILED;
+    int error = ESTALE;
+    if (seals >= 0 && (seals & F_SEAL_SHRINK) != 0 && fstat(file, &stat) == 0 && is_file(stat, entry)) {
+        memory =
+            mmap(nullptr, static_cast<size_t>(stat.st_size), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        error = errno;
+    }
+    close(file);
+    if (memory == MAP_FAILED)
+        return error;
+    mapping.address = static_cast<char *>(memory);
+    mapping.size = static_cast<uint64_t>(stat.st_size);
+    mapping.generation.store(generation, std::memory_order_release);
+    return 0;
+}
+
+void unmap_buffer(BufferMapping &mapping)
+{
+    mapping.generation.store(0, std::memory_order_release);
+    if (mapping.address != nullptr)
+        munmap(mapping.address, mapping.size);
+    mapping.address = nullptr;
+}
 
 void BufferList::destroy()
 {
@@ -214,8 +216,9 @@ Buffer *BufferList::find(uintptr_t address, size_t length)
 
 void BufferList::remove(Process &process, Buffer &buffer)
 {
-    process.self.heap.entry(process.header().buffers, buffer.index)
-        ->generation.store(0, std::memory_order_release);
+    shared::BufferEntry &entry = *process.self.heap.entry(process.header().buffers, buffer.index);
+    entry.dm_length.store(0, std::memory_order_release);
+    entry.generation.store(0, std::memory_order_release);
     Buffer **place = sorted_ + place_behind(buffer.address) - 1;
     std::copy(place + 1, sorted_ + count_, place);
     --count_;
@@ -274,7 +277,7 @@ char *find_in_buffer(Peer &peer, uint32_t index, uint64_t address, uint64_t leng
 
 void unmap_buffers(Peer &peer)
 {
-    peer.buffers.for_each(unmap);
+    peer.buffers.for_each(unmap_buffer);
     peer.buffers.destroy();
 }
 

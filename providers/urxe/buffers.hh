@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "common/lock.hh"
+#include "shared/layout.hh"
 
 namespace urxe {
 
@@ -71,6 +72,10 @@ struct BufferMapping {
 /// Where this process has `length` bytes that a peer has at `address`, in a buffer of that index; null: nowhere. Under an
 /// Access to the peer, and good for as long.
 char *find_in_buffer(Peer &peer, uint32_t index, uint64_t address, uint64_t length);
+
+/// Maps a buffer of a peer, or of this process, once more. 0, ESTALE where it is not there any more, or what the system says.
+int map_buffer(const Peer &peer, const shared::BufferEntry &entry, BufferMapping &mapping);
+void unmap_buffer(BufferMapping &mapping);
 
 /// Unmaps all buffers of a peer that goes.
 void unmap_buffers(Peer &peer);

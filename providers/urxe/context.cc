@@ -12,6 +12,7 @@
 
 #include "common/memory.hh"
 #include "direct/memory.hh"
+#include "exports.hh"
 #include "verbs/ah.hh"
 #include "verbs/buf.hh"
 #include "verbs/comp_cntr.hh"
@@ -93,8 +94,8 @@ int query_device(ibv_context *context, const ibv_query_device_ex_input *input, i
     basic.max_sge = basic.max_sge_rd = static_cast<int>(direct::kMaxSegments);
     basic.max_cq = shared::CqTable::kCapacity - 1;
     basic.max_cqe = kMaxCqe;
-    basic.max_mr = basic.max_mw = shared::MrTable::kCapacity - 1;
-    basic.max_pd = INT32_MAX;
+    basic.max_mr = basic.max_mw = shared::kFirstForeignMr - 1;
+    basic.max_pd = shared::PdTable::kCapacity - 1;
     basic.max_qp_rd_atom = basic.max_qp_init_rd_atom = kMaxRdAtomic;
     basic.max_res_rd_atom = static_cast<int>(kMaxRdAtomic * shared::QpTable::kCapacity);
     basic.atomic_cap = IBV_ATOMIC_HCA;
@@ -195,6 +196,8 @@ void context_free(ibv_context *context)
     freed->process->abandon(*context);
     freed->process->link.counters.log(context);
     freed->events.destroy();
+    if (freed->exporter != nullptr)
+        freed->process->release_peer(freed->exporter);
     freed->process->release();
     verbs_uninit_context(&freed->verbs);
     std::free(freed);
@@ -245,6 +248,9 @@ constexpr verbs_context_ops kContextOps = {
     .free_context = context_free,
     .free_dm = dm_free,
     .get_srq_num = srq_get_num,
+    .import_dm = dm_import,
+    .import_mr = mr_import,
+    .import_pd = pd_import,
     .inc_comp_cntr = comp_cntr_inc,
     .inc_err_comp_cntr = comp_cntr_inc_err,
     .modify_cq = cq_modify,
@@ -278,38 +284,112 @@ constexpr verbs_context_ops kContextOps = {
     .resize_cq = cq_resize,
     .set_comp_cntr = comp_cntr_set,
     .set_err_comp_cntr = comp_cntr_set_err,
+    .unimport_dm = dm_unimport,
+    .unimport_mr = mr_unimport,
+    .unimport_pd = pd_unimport,
 };
 
-}  // namespace
-
-verbs_context *context_alloc(ibv_device *device, int cmd_fd, void *)
+/// A context whose number and exporter are still to be set; null with errno. Takes the file over.
+Context *make_context(ibv_device *device, int cmd_fd, Process &process)
 {
     static_assert(offsetof(Context, verbs) == 0);
-    Process *process = Process::acquire();
-    if (process == nullptr)
-        return nullptr;
     EventQueue events{};
-    int error = events.init();
-    if (error != 0) {
-        process->release();
+    if (const int error = events.init(); error != 0) {
+        close(cmd_fd);
         return common::null_with(error);
     }
     auto *context = static_cast<Context *>(
         _verbs_init_and_alloc_context(device, cmd_fd, sizeof(Context), nullptr, RDMA_DRIVER_UNKNOWN));
     if (context == nullptr) {
-        error = errno;
+        const int error = errno;
         close(events.read_end());
         events.destroy();
-        process->release();
         return common::null_with(error);
     }
-    context->process = process;
+    context->process = &process;
     context->events = events;
     context->port_events.event.element.port_num = 1;
     context->verbs.context.async_fd = events.read_end();
     context->verbs.context.num_comp_vectors = 1;
+    context->number = process.last_context.fetch_add(1) + 1;
     verbs_set_ops(&context->verbs, &kContextOps);
-    return &context->verbs;
+    return context;
+}
+
+/// The process whose file it is, with a reference; null with errno.
+Peer *find_exporter(Process &process, const Export &exported)
+{
+    Peer *exporter = process.find_peer(exported.slot);
+    int error = errno;
+    if (exporter != nullptr) {
+        if (exporter->heap.header().instance == exported.instance)
+            return exporter;
+        process.release_peer(exporter);
+    }
+    if (exporter != nullptr || error == ESRCH)
+        error = ESTALE;
+    __verbs_log(nullptr, VERBS_LOG_WARN, "urxe: the process that opened the imported urxe_%s %s",
+                exported.interface, error == ESTALE ? "is gone" : "cannot be reached");
+    return common::null_with(error);
+}
+
+}  // namespace
+
+verbs_context *context_alloc(ibv_device *device, int, void *)
+{
+    Process *process = Process::acquire();
+    if (process == nullptr)
+        return nullptr;
+    Context *context = make_context(device, -1, *process);
+    if (context != nullptr) {
+        context->exporter = &process->self;
+        context->exported_number = context->number;
+        Export exported = {.magic = shared::kMagic,
+                           .instance = process->header().instance,
+                           .slot = process->self.slot,
+                           .context = context->number,
+                           .interface = {}};
+        static_assert(sizeof exported.interface == sizeof(Device::interface));
+        std::memcpy(exported.interface, device_of(context->verbs.context).interface,
+                    sizeof exported.interface);
+        context->verbs.context.cmd_fd = export_make(exported);
+        if (context->verbs.context.cmd_fd >= 0)
+            return &context->verbs;
+    }
+    const int error = errno;
+    if (context != nullptr)
+        context_free(&context->verbs.context);
+    else
+        process->release();
+    return common::null_with(error);
+}
+
+verbs_context *context_import(ibv_device *device, int cmd_fd)
+{
+    Export exported;
+    int error = export_read(cmd_fd, exported);
+    const auto &imports = *reinterpret_cast<Device *>(verbs_get_device(device));
+    if (error == 0 && std::strcmp(exported.interface, imports.interface) != 0)
+        error = EINVAL;
+    Process *process = error == 0 ? Process::acquire() : nullptr;
+    if (process == nullptr) {
+        error = error == 0 ? errno : error;
+        close(cmd_fd);
+        return common::null_with(error);
+    }
+    Context *context = make_context(device, cmd_fd, *process);
+    Peer *exporter = context == nullptr ? nullptr : find_exporter(*process, exported);
+    if (exporter != nullptr) {
+        context->exporter = exporter;
+        context->exported_number = exported.context;
+        return &context->verbs;
+    }
+    error = errno;
+    if (context != nullptr)
+        context_free(&context->verbs.context);
+    else
+        process->release();
+    return common::null_with(error);
 }
 
 }  // namespace urxe

@@ -31,6 +31,9 @@ struct Context {
     Process *process;
     EventQueue events;
     EventSource port_events;
+    uint32_t number;           ///< tells its objects from those of the process's other contexts
+    Peer *exporter;            ///< with a reference; this process, unless the context is imported
+    uint32_t exported_number;  ///< of the context there whose objects can be imported
 };
 
 /// Limits that the device attributes tell.
@@ -51,6 +54,8 @@ inline Process &process_of(const ibv_context &context)
 }
 
 verbs_context *context_alloc(ibv_device *device, int cmd_fd, void *private_data);
+/// For the file of a context that another process, or this one, has opened (exports.hh).
+verbs_context *context_import(ibv_device *device, int cmd_fd);
 
 int gid_query(ibv_context *context, uint32_t port_num, uint32_t index, ibv_gid_entry *entry);
 int pkey_query(ibv_context *context, uint32_t port_num, uint32_t index, uint16_t *pkey);

@@ -83,6 +83,7 @@ extern "C" const verbs_device_ops verbs_provider_urxe;
 constexpr verbs_device_ops verbs_provider_urxe = {
     .name = "urxe",
     .alloc_context = context_alloc,
+    .import_context = context_import,
     .alloc_device = device_alloc,
     .uninit_device = device_free,
 };

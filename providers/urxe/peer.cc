@@ -157,11 +157,12 @@ Peer *Process::connect(uint32_t slot)
     drop_callers();
     ucred who;
     if (!ask_who(slot, who))
-        return nullptr;
+        return common::null_with(ESRCH);
     common::Allocated<Peer> made(static_cast<Peer *>(std::calloc(1, sizeof(Peer))));
     if (!made)
         return nullptr;
     Peer &peer = *made;
+    peer.process = this;
     peer.pid = static_cast<uint32_t>(who.pid);
     peer.slot = slot;
     peer.lifeline = -1;
@@ -197,7 +198,7 @@ Peer *Process::connect(uint32_t slot)
         return made.release();
     tell_of_refusal(who, error);
     disconnect(made.release());
-    return nullptr;
+    return common::null_with(error);
 }
 
 void Process::disconnect(Peer *peer)
@@ -244,7 +245,7 @@ Peer *Process::find_peer(uint32_t slot)
     if (slot == self.slot)
         return &self;
     if (slot >= shared::kProcessSlots)
-        return nullptr;
+        return common::null_with(ESRCH);
     common::Locked locked(peers_lock_);
     Peer *peer = peers_[slot].load(std::memory_order_relaxed);
     if (peer != nullptr && (peer->is_dead.load() || peer->heap.header().is_closed.load() != 0)) {

@@ -18,8 +18,10 @@
 #include <utility>
 
 #include "common/memory.hh"
+#include "context.hh"
 #include "slot_address.hh"
 #include "verbs/cq.hh"
+#include "verbs/mr.hh"
 #include "verbs/qp.hh"
 #include "verbs/srq.hh"
 
@@ -110,13 +112,13 @@ shared::AccessSlot &Access::slot_of(const Peer &peer)
     return *access->slot_;
 }
 
-void Process::wait_for_accesses()
+void Process::wait_for_accesses(shared::ProcessHeader &header)
 {
     // A copy of the longest message takes that long at most.
     constexpr uint64_t kLongestCopyNs = 30'000'000'000;
     std::atomic_thread_fence(std::memory_order_seq_cst);
     const uint64_t begin = now_ns();
-    for (shared::AccessSlot &slot : header().access) {
+    for (shared::AccessSlot &slot : header.access) {
         uint32_t thread = slot.thread.load(std::memory_order_acquire);
         const uint32_t round = slot.round.load(std::memory_order_relaxed);
         for (uint32_t i = 0; thread != 0 && (thread & shared::kRevoked) == 0 &&
@@ -222,6 +224,13 @@ int Process::create(Process &process)
     shared::ProcessHeader &header = process.header();
     header.pid = process.self.pid;
     header.slot = process.self.slot;
+    struct {
+        uint64_t instance;
+        uint32_t pd;
+    } random = {.instance = now_ns(), .pd = 0};
+    static_cast<void>(getrandom(&random, sizeof random, GRND_NONBLOCK));
+    header.instance = random.instance;
+    process.next_pd.store(random.pd);
     header.user = geteuid();
     const long barriers = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
     process.fences_by_itself = barriers < 0 || (barriers & MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0 ||
@@ -359,7 +368,7 @@ void Process::destroy()
     lock.destroy();
     buffers.destroy();
     for (IndexPool *pool : {&mr_indices, &qp_indices, &cq_indices, &srq_indices, &buffer_indices,
-                            &count_indices, &group_indices})
+                            &count_indices, &group_indices, &pd_indices, &foreign_mr_indices})
         pool->destroy();
     group_members.destroy();
     regions.destroy();
@@ -372,7 +381,7 @@ void Process::abandon(const ibv_context &context)
 {
     taps.forget(*this, context);
     common::Locked locked(lock);
-    bool was_any = false;
+    bool was_any = mr_abandon(*this, to_context(const_cast<ibv_context *>(&context))->number);
     qps.for_each([&](Qp &qp) {
         if (qp.verbs.qp.context == &context) {
             qp_abandon(qp);
@@ -402,11 +411,23 @@ void Process::call_attention(Peer &peer, uint32_t index)
         write_byte(peer, header.wake);
 }
 
+void Process::call_for_lost_regions(Peer &peer)
+{
+    shared::ProcessHeader &header = peer.heap.header();
+    header.has_lost_regions.store(1, std::memory_order_release);
+    header.has_attention.store(1, std::memory_order_seq_cst);
+    if (!peer.is_self && header.helper_sleeps.load(std::memory_order_seq_cst) != 0)
+        write_byte(peer, header.wake);
+}
+
 void Process::attend_all()
 {
     common::Locked locked(lock);
     shared::ProcessHeader &header = this->header();
     header.has_attention.store(0, std::memory_order_seq_cst);
+    if (header.has_lost_regions.load(std::memory_order_relaxed) != 0 &&
+        header.has_lost_regions.exchange(0, std::memory_order_acquire) != 0)
+        mr_forget_lost(*this);
     for (uint32_t word = 0; word < std::size(header.attention); ++word) {
         if (header.attention[word].load(std::memory_order_relaxed) == 0)
             continue;

@@ -48,7 +48,7 @@ struct GroupMember {
 
 /// A process whose objects this one works on: itself, or another of the same user on the same host.
 struct Peer {
-    Process *process;  ///< of itself; null for another
+    Process *process;  ///< that knows it: this one
     shared::Heap heap;
     uint32_t pid;
     uint32_t slot;
@@ -127,7 +127,8 @@ public:
     common::Mutex lock;           ///< of making and unmaking objects
 
     // Own objects, by their index in the shared tables.
-    IndexPool mr_indices, qp_indices, cq_indices, srq_indices, buffer_indices, count_indices;
+    IndexPool mr_indices, qp_indices, cq_indices, srq_indices, buffer_indices, count_indices, pd_indices;
+    IndexPool foreign_mr_indices;  ///< from shared::kFirstForeignMr on
     BufferList buffers;
     /// What the owner goes by: regions in `self.heap` are for peers.
     PrivateTable<shared::MrEntry, 10, 14> regions;
@@ -146,8 +147,9 @@ public:
     uint32_t groups_seen;   ///< 1 more than ProcessHeader::groups_changed was; 0: never looked
     CompChannel *channels;  ///< by CompChannel::next
     common::Mutex channels_lock;
-    std::atomic<uint32_t> next_pd;
-    std::atomic<uint32_t> next_table;  ///< number of the last indirection table
+    std::atomic<uint32_t> next_pd;       ///< tells protection domains of an index apart
+    std::atomic<uint32_t> last_context;  ///< number of the last context that was made
+    std::atomic<uint32_t> next_table;    ///< number of the last indirection table
     /// A memory key for an index: another than the last that it had, which keys of other processes do not tell.
     uint32_t make_key(uint32_t index);
 
@@ -186,14 +188,16 @@ public:
 
     /// Waits until everybody who works on this process's objects now has stopped. Call it after marking as gone what is to
     /// be taken away, and outside of any Access.
-    void wait_for_accesses();
+    void wait_for_accesses() { wait_for_accesses(header()); }
+    /// The same for objects of a peer, of which this process takes one away.
+    static void wait_for_accesses(shared::ProcessHeader &header);
 
     /// Waits until each thread of the program that looked up a QP or a region before has done with it. Not under `lock`, nor
     /// while this thread carries out a request.
     void wait_for_own_threads();
 
     /// The peer that has the QP numbers of a slot, with one more reference; null where there is none on this host that this
-    /// process can reach (release_peer() gives it back).
+    /// process can reach (release_peer() gives it back), with errno: ESRCH where nobody has them.
     Peer *find_peer(uint32_t slot);
     void release_peer(Peer *peer);
 
@@ -205,6 +209,9 @@ public:
         if (header().has_attention.load(std::memory_order_acquire) != 0) [[unlikely]]
             attend_all();
     }
+
+    /// Tells a peer that this process took the keys of regions away.
+    void call_for_lost_regions(Peer &peer);
 
     /// Has the peer's helper thread look at its times again, if it sleeps.
     void call_helper(Peer &peer);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Objects that two processes share: the second imports device, PD and MR, moves the first one's memory, and
- * lets go. */
+ * lets go. The same within one process; and device memory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -275,6 +276,99 @@ static void importer_deregisters(void)
     ibv_unimport_mr(mr);
 }
 
+static struct ibv_context *import_own_device(void)
+{
+    const int copy = fcntl(env.context->cmd_fd, F_DUPFD_CLOEXEC, 0);
+    struct ibv_context *context = ibv_import_device(copy);
+    if (context == NULL)
+        close(copy);
+    return context;
+}
+
+/* Sends from the region into the region, both by the imported key. */
+static void send_within(struct ibv_qp *const qp[2], struct ibv_cq *cq, const struct ibv_mr *mr)
+{
+    for (int i = 0; i < 2; ++i)
+        CHECK_EQ(qp_to_init(qp[i], 0), 0);
+    for (int i = 0; i < 2; ++i)
+        CHECK_EQ(qp_to_rtr(qp[i], qp[1 - i]->qp_num), 0);
+    for (int i = 0; i < 2; ++i)
+        CHECK_EQ(qp_to_rts(qp[i], 7), 0);
+    const uint32_t lengths[] = {50, 5000};
+    for (int i = 0; i < 2; ++i) {
+        fill(at(0, 0), lengths[i], 4);
+        memset(at(1, 0), 0, lengths[i]);
+        struct ibv_wc wc[2];
+        struct ibv_sge sge = {.addr = address(at(1, 0)), .length = lengths[i], .lkey = mr->lkey};
+        struct ibv_recv_wr receive = {.wr_id = 2, .sg_list = &sge, .num_sge = 1}, *bad_receive = NULL;
+        CHECK_EQ(ibv_post_recv(qp[1], &receive, &bad_receive), 0);
+        struct ibv_sge from = {.addr = address(at(0, 0)), .length = lengths[i], .lkey = mr->lkey};
+        struct ibv_send_wr send = {.wr_id = 1,
+                                   .sg_list = &from,
+                                   .num_sge = 1,
+                                   .opcode = IBV_WR_SEND,
+                                   .send_flags = IBV_SEND_SIGNALED},
+                           *bad_send = NULL;
+        CHECK_EQ(ibv_post_send(qp[0], &send, &bad_send), 0);
+        WAIT_OK(cq, &wc[0]);
+        WAIT_OK(cq, &wc[1]);
+        CHECK_EQ(wc[0].wr_id + wc[1].wr_id, 3);
+        CHECK(filled(at(1, 0), lengths[i], 4));
+    }
+}
+
+static void one_process(void)
+{
+    struct ibv_context *context = import_own_device();
+    CHECK(context != NULL);
+    struct ibv_pd *pd = ibv_import_pd(context, env.pd->handle);
+    CHECK(pd != NULL);
+    struct ibv_mr *mr = ibv_import_mr(pd, env.mr->handle);
+    CHECK(mr != NULL);
+    CHECK_EQ(mr->lkey, env.mr->lkey);
+    CHECK_EQ(mr->rkey, env.mr->rkey);
+    struct ibv_cq *cq = ibv_create_cq(context, 16, NULL, NULL, 0);
+    CHECK(cq != NULL);
+    struct ibv_qp_init_attr attr = {
+        .send_cq = cq, .recv_cq = cq, .cap = {4, 4, 1, 1, 0}, .qp_type = IBV_QPT_RC};
+    struct ibv_qp *qp[2] = {ibv_create_qp(pd, &attr), ibv_create_qp(pd, &attr)};
+    CHECK(qp[0] != NULL && qp[1] != NULL);
+    send_within(qp, cq, mr);
+    for (int i = 0; i < 2; ++i)
+        CHECK_EQ(ibv_destroy_qp(qp[i]), 0);
+    CHECK_EQ(ibv_destroy_cq(cq), 0);
+    ibv_unimport_mr(mr);
+    ibv_unimport_pd(pd);
+    CHECK_EQ(ibv_close_device(context), 0);
+}
+
+static void device_memory(void)
+{
+    struct ibv_alloc_dm_attr attr = {.length = 4096};
+    struct ibv_dm *dm = ibv_alloc_dm(env.context, &attr);
+    if (dm == NULL && errno == EOPNOTSUPP)
+        SKIP("the device has no memory of its own");
+    CHECK(dm != NULL);
+    struct ibv_context *context = import_own_device();
+    CHECK(context != NULL);
+    errno = 0;
+    CHECK(ibv_import_dm(context, 0x7fffffff) == NULL);
+    CHECK_EQ(errno, ENOENT);
+    struct ibv_dm *imported = ibv_import_dm(context, dm->handle);
+    CHECK(imported != NULL);
+    CHECK(imported->context == context);
+    CHECK_EQ(imported->handle, dm->handle);
+    fill(at(0, 0), 1000, 5);
+    CHECK_EQ(ibv_memcpy_to_dm(imported, 96, at(0, 0), 1000), 0);
+    CHECK_EQ(ibv_memcpy_from_dm(at(1, 0), dm, 96, 1000), 0);
+    CHECK(filled(at(1, 0), 1000, 5));
+    ibv_unimport_dm(imported);
+    CHECK_EQ(ibv_close_device(context), 0);
+    CHECK_EQ(ibv_memcpy_from_dm(at(1, 1000), dm, 96, 1000), 0);
+    CHECK(filled(at(1, 1000), 1000, 5));
+    CHECK_EQ(ibv_free_dm(dm), 0);
+}
+
 /* The descriptor stays the caller's where it is refused. */
 static void refused(void)
 {
@@ -293,8 +387,9 @@ static void refused(void)
     errno = 0;
     CHECK(ibv_import_device(-1) == NULL);
     CHECK_EQ(errno, EINVAL);
-    if (env.context->cmd_fd < 0)
-        return; /* no file stands for the device */
+    struct stat node;
+    if (fstat(env.context->cmd_fd, &node) != 0 || !S_ISCHR(node.st_mode))
+        return; /* no node stands for the device */
     /* A device that was opened, but is no context yet. */
     char path[80];
     snprintf(path, sizeof(path), "/dev/infiniband/%s", env.context->device->dev_name);
@@ -310,6 +405,8 @@ const struct test import_tests[] = {
     {"region", region, true},
     {"owner_deregisters", owner_deregisters, true},
     {"importer_deregisters", importer_deregisters, true},
+    {"one_process", one_process, true},
+    {"device_memory", device_memory, true},
     {"refused", refused, true},
     {NULL, NULL, false},
 };

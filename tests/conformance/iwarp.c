@@ -127,7 +127,7 @@ const char *not_for_device(const char *test)
         return "the device is not iWARP";
     if (env.context->cmd_fd < 0 && strncmp(test, "import.", strlen("import.")) == 0 &&
         strcmp(test, "import.refused") != 0)
-        return "the device lives in its process: no file stands for it, and its keys are the process's own";
+        return "no file stands for the device";
     if (!env.iwarp)
         return NULL;
     static const struct {

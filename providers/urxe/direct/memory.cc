@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 namespace urxe::direct {
 namespace {
@@ -117,13 +118,150 @@ void copy_in_order(uint64_t to_address, uint64_t from_address, uint64_t length)
 
 constexpr char kZeroes[4096] = {};
 
+/// Where the bytes of a region or window of `peer` are, which has them. False: not in memory that is still a region.
+bool locate(Peer &peer, const MrEntry *entry, uint64_t address, uint64_t length, Piece &piece)
+{
+    uint64_t offset = address - entry->iova;
+    if (shared::is_window(entry->kind)) {
+        // `address` of a window is where it begins, as the region has it.
+        const MrEntry *region = entry_of(peer, entry->region);
+        const uint64_t start = entry->address + offset;
+        if (region == nullptr || shared::is_window(region->kind) || !covers(*region, start, length))
+            return false;
+        entry = region;
+        offset = start - region->iova;
+    }
+    piece.length = length;
+    piece.address = entry->address + offset;
+    piece.may_be_missing = entry->is_paged_on_demand != 0;
+    switch (entry->kind) {
+        case MrKind::kMemory:
+            if (peer.is_self) {
+                piece.way = piece.may_be_missing ? Way::kOwn : Way::kPointer;
+                return true;
+            }
+            piece.way = Way::kPeer;
+            if (const uint32_t buffer = entry->buffer; buffer != 0)
+                if (const char *here = find_in_buffer(peer, buffer, piece.address, length); here != nullptr) {
+                    piece.address = reinterpret_cast<uintptr_t>(here);
+                    piece.way = Way::kPointer;
+                    piece.may_be_missing = false;
+                }
+            return true;
+        case MrKind::kNull:
+            piece.way = Way::kNull;
+            return true;
+        default:
+            return false;
+    }
+}
+
+/// Another process that made a domain of `peer`'s, while its regions are used.
+class Maker {
+public:
+    Maker(Peer &peer, uint32_t slot)
+        : process_(*peer.process), error_(errno), maker_(process_.find_peer(slot))
+    {
+        if (maker_ != nullptr && !maker_->is_dead.load(std::memory_order_relaxed))
+            access_.emplace(*maker_);
+    }
+    Maker(const Maker &) = delete;
+    Maker &operator=(const Maker &) = delete;
+    ~Maker()
+    {
+        access_.reset();
+        if (maker_ != nullptr)
+            process_.release_peer(maker_);
+        errno = error_;
+    }
+    explicit operator bool() const { return access_.has_value() && *access_; }
+    Peer &peer() const { return *maker_; }
+
+    /// Where the bytes of a foreign piece are. False: not there any more.
+    bool locate(const Piece &foreign, Piece &piece) const
+    {
+        if (!*this)
+            return false;
+        const MrEntry *entry = entry_of(*maker_, foreign.key);
+        return entry != nullptr && covers(*entry, foreign.address, foreign.length) &&
+               direct::locate(*maker_, entry, foreign.address, foreign.length, piece);
+    }
+
+private:
+    Process &process_;
+    int error_;
+    Peer *maker_;
+    std::optional<Access> access_;
+};
+
+[[gnu::noinline, gnu::cold]] bool find_foreign(Peer &peer, uint32_t key, uint32_t pd, uint32_t qp_num,
+                                               uint64_t address, uint64_t length, uint32_t access,
+                                               Piece &piece)
+{
+    const uint32_t slot = shared::slot_of_pd(pd);
+    if ((pd & shared::kPdHandle) == 0 || slot == peer.slot)
+        return false;
+    const Maker maker(peer, slot);
+    if (!maker || !find_memory(maker.peer(), key, pd, qp_num, address, length, access, piece))
+        return false;
+    if (piece.way != Way::kNull)
+        piece = {address, length, Way::kForeign, true, static_cast<uint16_t>(slot), key};
+    return true;
+}
+
+Copied copy_piece(Peer &peer, const Piece &to, const Piece &from, uint64_t length);
+
+/// Copies where a side is foreign.
+[[gnu::noinline, gnu::cold]] Copied copy_foreign(Peer &peer, const Piece &to, const Piece &from,
+                                                 uint64_t length)
+{
+    const bool reads = from.way == Way::kForeign;
+    const Copied fault = reads ? Copied::kFaultFrom : Copied::kFaultTo;
+    const Piece &other = reads ? to : from;
+    Piece foreign = reads ? from : to, found;
+    foreign.length = length;
+    const Maker maker(peer, foreign.slot);
+    if (!maker.locate(foreign, found))
+        return fault;
+    if (found.way != Way::kPeer)
+        return reads ? copy_piece(peer, to, found, length) : copy_piece(peer, found, from, length);
+    const auto copy_found = [&](const Piece &near, uint64_t part) {
+        const Copied copied =
+            reads ? copy_piece(maker.peer(), near, found, part) : copy_piece(maker.peer(), found, near, part);
+        // That its process is gone, or out of reach, is no matter of the connection.
+        return copied == Copied::kGone || copied == Copied::kRefused ? fault : copied;
+    };
+    if (other.way != Way::kPeer && other.way != Way::kForeign)
+        return copy_found(other, length);
+    // The kernel copies between this process and one other.
+    char bytes[8192];
+    Piece far = other;
+    for (uint64_t done = 0; done < length;) {
+        const uint64_t part = std::min<uint64_t>(length - done, sizeof bytes);
+        const Piece near = {
+            .address = reinterpret_cast<uintptr_t>(bytes), .length = part, .way = Way::kPointer};
+        far.length = part;
+        const Copied first = reads ? copy_found(near, part) : copy_piece(peer, near, far, part);
+        if (first != Copied::kAll)
+            return first;
+        const Copied second = reads ? copy_piece(peer, far, near, part) : copy_found(near, part);
+        if (second != Copied::kAll)
+            return second;
+        found.address += part;
+        far.address += part;
+        done += part;
+    }
+    return Copied::kAll;
+}
+
 Copied copy_piece(Peer &peer, const Piece &to, const Piece &from, uint64_t length)
 {
     if (to.way == Way::kNull)
         return Copied::kAll;
     if (from.way == Way::kNull) {
         for (uint64_t done = 0; done < length; done += sizeof kZeroes) {
-            const Piece part = {to.address + done, length - done, to.way};
+            Piece part = to;
+            part.address += done;
             const Piece zeroes = {reinterpret_cast<uintptr_t>(kZeroes), sizeof kZeroes, Way::kPointer};
             const Copied copied =
                 copy_piece(peer, part, zeroes, std::min<uint64_t>(length - done, sizeof kZeroes));
@@ -136,6 +274,8 @@ Copied copy_piece(Peer &peer, const Piece &to, const Piece &from, uint64_t lengt
         copy_in_order(to.address, from.address, length);
         return Copied::kAll;
     }
+    if (to.way == Way::kForeign || from.way == Way::kForeign) [[unlikely]]
+        return copy_foreign(peer, to, from, length);
     return copy_through_kernel(peer, to, from, length);
 }
 
@@ -171,44 +311,13 @@ bool find_memory(Peer &peer, uint32_t key, uint32_t pd, uint32_t qp_num, uint64_
                  uint32_t access, Piece &piece)
 {
     const MrEntry *entry = entry_of(peer, key);
-    if (entry == nullptr || entry->pd != pd || (entry->access & access) != access ||
-        !covers(*entry, address, length))
+    if (entry == nullptr || entry->pd != pd) [[unlikely]]
+        return find_foreign(peer, key, pd, qp_num, address, length, access, piece);
+    if ((entry->access & access) != access || !covers(*entry, address, length) ||
+        (shared::is_window(entry->kind) &&
+         (qp_num == 0 || (entry->kind == MrKind::kWindow2 && entry->qp_num != qp_num))))
         return false;
-    uint64_t offset = address - entry->iova;
-    if (shared::is_window(entry->kind)) {
-        if (qp_num == 0 || (entry->kind == MrKind::kWindow2 && entry->qp_num != qp_num))
-            return false;
-        // `address` of a window is where it begins, as the region has it.
-        const MrEntry *region = entry_of(peer, entry->region);
-        const uint64_t start = entry->address + offset;
-        if (region == nullptr || shared::is_window(region->kind) || !covers(*region, start, length))
-            return false;
-        entry = region;
-        offset = start - region->iova;
-    }
-    piece.length = length;
-    piece.address = entry->address + offset;
-    piece.may_be_missing = entry->is_paged_on_demand != 0;
-    switch (entry->kind) {
-        case MrKind::kMemory:
-            if (peer.is_self) {
-                piece.way = piece.may_be_missing ? Way::kOwn : Way::kPointer;
-                return true;
-            }
-            piece.way = Way::kPeer;
-            if (const uint32_t buffer = entry->buffer; buffer != 0)
-                if (const char *here = find_in_buffer(peer, buffer, piece.address, length); here != nullptr) {
-                    piece.address = reinterpret_cast<uintptr_t>(here);
-                    piece.way = Way::kPointer;
-                    piece.may_be_missing = false;
-                }
-            return true;
-        case MrKind::kNull:
-            piece.way = Way::kNull;
-            return true;
-        default:
-            return false;
-    }
+    return locate(peer, entry, address, length, piece);
 }
 
 bool find_pieces(Peer &peer, std::span<const shared::Segment> segments, uint32_t pd, uint32_t access,
@@ -289,6 +398,14 @@ Copied scatter(Peer &peer, std::span<const Piece> to, const uint8_t *from, uint6
 Copied atomic(Peer &peer, const Piece &piece, ibv_wr_opcode opcode, uint64_t compare_add, uint64_t swap,
               uint64_t &original)
 {
+    if (piece.way == Way::kForeign) [[unlikely]] {
+        const Maker maker(peer, piece.slot);
+        Piece found;
+        return maker.locate(piece, found) &&
+                       atomic(maker.peer(), found, opcode, compare_add, swap, original) == Copied::kAll
+                   ? Copied::kAll
+                   : Copied::kFaultTo;
+    }
     // Others do the same with two calls to the kernel, so the lock is needed for a pointer too.
     const shared::SharedLocked locked(peer.heap.header().atomics);
     if (!locked.is_whole())

@@ -17,14 +17,18 @@ enum class Way : uint8_t {
     kOwn,      ///< in this process, but perhaps not there: through the kernel, which tells
     kPeer,     ///< by its address in the peer, through the kernel
     kNull,     ///< not at all: writes vanish and reads give zeroes
+    kForeign,  ///< another process made the domain and the region: by `key`, looked up each time that it is touched
 };
 
 struct Piece {
     uint64_t address;
     uint64_t length;
     Way way;
-    bool may_be_missing;  ///< paged on demand: whether it is there is known once it is touched
+    bool may_be_missing;  ///< whether it is there is known once it is touched: paged on demand, or foreign
+    uint16_t slot;        ///< kForeign: of the process
+    uint32_t key;         ///< kForeign
 };
+static_assert(sizeof(Piece) == 24);
 
 constexpr uint32_t kMaxSegments = 32;
 
@@ -46,7 +50,8 @@ struct Pieces {
 
 /// The region behind a key of `peer`, if it permits a request of that kind: the key is valid, of that protection domain,
 /// and covers the bytes with that access (IBV_ACCESS_REMOTE_* and others; 0: reading with a local key). A type 2 window
-/// must be the QP's; no window is for local keys, which come with a QP number of 0. IBTA 10.6.3. Under an Access to `peer`, for as long as the piece is used.
+/// must be the QP's; no window is for local keys, which come with a QP number of 0. IBTA 10.6.3. Under an Access to `peer`,
+/// for as long as the piece is used. If another process than `peer` made the domain, its regions are asked too.
 bool find_memory(Peer &peer, uint32_t key, uint32_t pd, uint32_t qp_num, uint64_t address, uint64_t length,
                  uint32_t access, Piece &piece);
 

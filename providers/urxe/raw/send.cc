@@ -29,8 +29,9 @@ Result send(Qp &qp, const Request &request)
     msghdr message{};
     message.msg_iov = pieces;
     const bool is_in_memory =
-        std::all_of(payload.piece, payload.piece + payload.count,
-                    [](const direct::Piece &piece) { return piece.way != direct::Way::kNull; });
+        std::all_of(payload.piece, payload.piece + payload.count, [](const direct::Piece &piece) {
+            return piece.way != direct::Way::kNull && piece.way != direct::Way::kForeign;
+        });
     const bool is_gathered = request.has_checksums || !is_in_memory;
     if (is_gathered) {
         tap.buffer_lock.lock();

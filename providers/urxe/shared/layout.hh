@@ -68,6 +68,9 @@ struct alignas(kCacheLine) MrEntry {
     uint32_t region;              ///< of a window: key of the region
     uint32_t qp_num;              ///< kWindow2: whose requests it is for
     uint32_t is_paged_on_demand;  ///< its pages may be missing: never touched but through the kernel
+    uint32_t context;             ///< of a region: number of the context that it was made in
+    /// The key under which somebody who imported it has deregistered it, after taking the key away; 0: nobody.
+    std::atomic<uint32_t> lost_key;
 };
 static_assert(sizeof(MrEntry) == 64);
 
@@ -77,9 +80,19 @@ struct BufferEntry {
     uint32_t file;                     ///< the file's number in the owner
     uint64_t inode;
     uint64_t address;  ///< where the owner has it
-    uint64_t unused;
+    /// Of device memory: its bytes, written last, with release; 0: it is none.
+    std::atomic<uint64_t> dm_length;
+    uint32_t dm_context;  ///< number of the context that it was made in
+    uint32_t unused;
 };
-static_assert(sizeof(BufferEntry) == 32);
+static_assert(sizeof(BufferEntry) == 40);
+
+/// A protection domain, for those who import it.
+struct PdEntry {
+    std::atomic<uint32_t> number;  ///< 0: there is none. Written with release, after `context`
+    uint32_t context;              ///< number of the context that it was made in
+};
+static_assert(sizeof(PdEntry) == 8);
 
 /// A scatter entry of a posted receive.
 struct Segment {
@@ -336,7 +349,7 @@ struct alignas(kCacheLine) AccessSlot {
 constexpr uint32_t kRevoked = 1U << 31;
 constexpr uint32_t kAccessSlots = 64;
 
-constexpr uint64_t kMagic = 0x3130'6578'7275'0008;  ///< changes with each change of this file
+constexpr uint64_t kMagic = 0x3130'6578'7275'0009;  ///< changes with each change of this file
 
 /// The least significant bits of a QP number that are the QP's index in its process; those above are the process's slot.
 constexpr uint32_t kQpIndexBits = 14;
@@ -353,6 +366,7 @@ constexpr uint32_t index_of_qp(uint32_t qp_num)
 }
 
 using MrTable = Table<MrEntry, 10, 14>;
+using PdTable = Table<PdEntry, 8, 6>;
 using QpTable = Table<QpEntry, 6, 8>;
 using CqTable = Table<CqEntry, 6, 10>;
 using SrqTable = Table<SrqEntry, 6, 10>;
@@ -360,6 +374,38 @@ using GroupTable = Table<GroupEntry, 6, 6>;
 using BufferTable = Table<BufferEntry, 8, 8>;
 using CountTable = Table<CountEntry, 6, 6>;
 static_assert(MrTable::kCapacity == 1U << 24 && QpTable::kCapacity == 1U << kQpIndexBits);
+
+/// Indices of regions and windows from here on are those of domains that another process made. So no two processes have the
+/// same key in one domain, if its maker is one of them.
+constexpr uint32_t kFirstForeignMr = MrTable::kCapacity / 2;
+
+// Handles that other processes can import, each with its kind in the upper bits. That of a region is its index.
+
+/// Of device memory; the rest is the index of its buffer.
+constexpr uint32_t kDmHandle = 1U << 30;
+/// Of a protection domain, which is also the number that its objects have in common: then, from above, the slot of the
+/// process that made it, a few bits that differ with each use of the index, and the index.
+constexpr uint32_t kPdHandle = 1U << 31;
+constexpr uint32_t kPdIndexBits = 14;
+constexpr uint32_t kPdVariantBits = 7;
+static_assert(PdTable::kCapacity == 1U << kPdIndexBits &&
+              kPdIndexBits + kPdVariantBits + 24 - kQpIndexBits == 31);
+
+constexpr uint32_t pd_number(uint32_t slot, uint32_t variant, uint32_t index)
+{
+    return kPdHandle | slot << (kPdIndexBits + kPdVariantBits) |
+           (variant & ((1U << kPdVariantBits) - 1)) << kPdIndexBits | index;
+}
+
+constexpr uint32_t slot_of_pd(uint32_t number)
+{
+    return (number & ~kPdHandle) >> (kPdIndexBits + kPdVariantBits);
+}
+
+constexpr uint32_t index_of_pd(uint32_t number)
+{
+    return number & ((1U << kPdIndexBits) - 1);
+}
 
 /// The first block of a heap.
 struct alignas(kCacheLine) ProcessHeader {
@@ -371,6 +417,7 @@ struct alignas(kCacheLine) ProcessHeader {
     uint32_t user;                    ///< effective user id
     PipeEnd wake;                     ///< wakes the helper thread
     PipeEnd lifeline;                 ///< nobody else writes to it: it ends with the program
+    uint64_t instance;                ///< a random number, which no other process that had the slot has
     /// Who arms a queue cannot have other processors' stores done: their threads must.
     uint32_t needs_fences;
     uint64_t probe;  ///< address, in the owner, of a uint64_t that is kMagic
@@ -378,6 +425,8 @@ struct alignas(kCacheLine) ProcessHeader {
     alignas(kCacheLine) Lock atomics;  ///< held across an atomic operation on the owner's memory
     alignas(kCacheLine) std::atomic<uint32_t> has_attention;  ///< not 0: bits are set in `attention`
     std::atomic<uint32_t> helper_sleeps;  ///< 0: it looks by itself, and need not be woken
+    /// Not 0: others have deregistered regions, whose keys they took away.
+    std::atomic<uint32_t> has_lost_regions;
     /// QPs, and behind them SRQs, by index: those whose `attention` is not 0.
     alignas(kCacheLine) std::atomic<uint64_t> attention[(QpTable::kCapacity + SrqTable::kCapacity) / 64];
 
@@ -389,6 +438,7 @@ struct alignas(kCacheLine) ProcessHeader {
     SrqTable srqs;
     BufferTable buffers;
     CountTable counts;
+    PdTable pds;
 
     GroupTable groups;
     std::atomic<uint32_t> num_attachments;

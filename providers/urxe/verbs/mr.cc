@@ -12,6 +12,7 @@
 #include "common/memory.hh"
 #include "context.hh"
 #include "direct/memory.hh"
+#include "exports.hh"
 #include "verbs/address_space.hh"
 #include "verbs/dm.hh"
 #include "verbs/dmah.hh"
@@ -69,6 +70,7 @@ void describe(MrEntry &entry, const ibv_pd &pd, const Range &range, unsigned acc
     entry.buffer = range.buffer == nullptr ? 0 : range.buffer->index;
     entry.region = entry.qp_num = 0;
     entry.is_paged_on_demand = range.may_be_missing ? 1 : 0;
+    entry.context = to_context(pd.context)->number;
 }
 
 /// Takes over the reference to the buffer.
@@ -79,7 +81,7 @@ Mr *make(ibv_pd *pd, const Range &range, unsigned access, ibv_mr_type type)
     uint32_t index = 0;
     if (mr) {
         common::Locked locked(process.lock);
-        index = mr_take_index(process);
+        index = mr_take_index(process, pd_number(pd));
     }
     if (index == 0) {
         if (range.buffer != nullptr)
@@ -118,17 +120,97 @@ int find_range(Process &process, const ibv_pd &pd, const ibv_sge &sge, bool writ
     return 0;
 }
 
+/// Calls each(own entry, the one that peers see) for all that the owner has not taken away.
+template <class Each>
+void for_each_region(Process &process, Each each)
+{
+    for (uint32_t index = 1; index < shared::MrTable::kCapacity; ++index) {
+        MrEntry *own = process.regions.find(index);
+        if (own == nullptr)
+            index |= shared::MrTable::kEntriesPerChunk - 1;
+        else if (own->key.load(std::memory_order_relaxed) != 0 && !shared::is_window(own->kind))
+            each(*own, *process.entry(process.header().regions, index));
+    }
+}
+
+bool is_imported(const Mr &mr)
+{
+    return mr.verbs.mr_type == IBV_MR_TYPE_IMPORTED_MR;
+}
+
+/// Whether somebody who imported the region has deregistered it.
+bool is_lost(Process &process, const Mr &mr)
+{
+    const MrEntry &seen = *process.entry(process.header().regions, mr.index);
+    return seen.lost_key.load(std::memory_order_acquire) == mr.verbs.ibv_mr.lkey;
+}
+
+/// Lets go of what a region had that nobody reaches any more.
+void release(Mr *mr)
+{
+    Process &process = process_of(*mr->verbs.ibv_mr.context);
+    {
+        common::Locked locked(process.lock);
+        mr_give_index(process, mr->index);
+    }
+    if (mr->buffer != nullptr)
+        process.buffers.release(process, *mr->buffer);
+    if (mr->mapping != nullptr)
+        munmap(mr->mapping, mr->mapping_size);
+    if (mr->dmah != nullptr)
+        to_dmah(mr->dmah).users.fetch_sub(1, std::memory_order_release);
+    if (mr->imported_dm != nullptr)
+        dm_unref(*mr->imported_dm);
+    pd_unref(mr->verbs.ibv_mr.pd);
+    std::free(mr);
+}
+
+/// Takes a region away from all, the process that made it included.
+int deregister_imported(Mr *mr)
+{
+    ibv_mr &ibmr = mr->verbs.ibv_mr;
+    Process &process = process_of(*ibmr.context);
+    Peer &maker = *to_context(ibmr.context)->exporter;
+    uint32_t key = ibmr.lkey;
+    if (maker.is_self && mw_is_bound_to(process, key))
+        return EBUSY;
+    MrEntry *seen = maker.heap.entry(maker.heap.header().regions, ibmr.handle);
+    if (maker.is_dead.load() || seen == nullptr || !seen->key.compare_exchange_strong(key, 0))
+        return ENOENT;
+    seen->lost_key.store(key, std::memory_order_release);
+    process.call_for_lost_regions(maker);
+    Process::wait_for_accesses(maker.heap.header());
+    if (maker.is_self) {
+        process.attend();
+        process.wait_for_own_threads();
+    }
+    mr_unimport(&ibmr);
+    return 0;
+}
+
 }  // namespace
 
-uint32_t mr_take_index(Process &process)
+uint32_t mr_take_index(Process &process, uint32_t pd)
 {
-    const uint32_t index = process.mr_indices.take(shared::MrTable::kCapacity);
+    const bool is_foreign = shared::slot_of_pd(pd) != process.self.slot;
+    IndexPool &pool = is_foreign ? process.foreign_mr_indices : process.mr_indices;
+    uint32_t index = pool.take(shared::kFirstForeignMr);
     if (index == 0)
         return 0;
+    if (is_foreign)
+        index += shared::kFirstForeignMr;
     if (process.make_entry(process.header().regions, index) == 0 && process.regions.make(index) != nullptr)
         return index;
-    process.mr_indices.give(index);
+    mr_give_index(process, index);
     return 0;
+}
+
+void mr_give_index(Process &process, uint32_t index)
+{
+    if (index < shared::kFirstForeignMr)
+        process.mr_indices.give(index);
+    else
+        process.foreign_mr_indices.give(index - shared::kFirstForeignMr);
 }
 
 void mr_publish(Process &process, uint32_t index, uint32_t key)
@@ -145,6 +227,8 @@ void mr_publish(Process &process, uint32_t index, uint32_t key)
     seen.region = own.region;
     seen.qp_num = own.qp_num;
     seen.is_paged_on_demand = own.is_paged_on_demand;
+    seen.context = own.context;
+    seen.lost_key.store(0, std::memory_order_relaxed);
     // A window is reached while both have its key.
     seen.key.store(key, std::memory_order_release);
     own.key.store(key, std::memory_order_release);
@@ -179,16 +263,22 @@ ibv_mr *mr_register(ibv_pd *pd, void *address, size_t length, uint64_t iova, int
 
 ibv_mr *mr_register_dm(ibv_pd *pd, ibv_dm *dm, uint64_t offset, size_t length, unsigned access)
 {
-    const Dm &memory = to_dm(dm);
+    Dm &memory = to_dm(dm);
     if (const int error = check_access(access); error != 0)
         return common::null_with(error);
     if ((access & IBV_ACCESS_ZERO_BASED) == 0 || offset > memory.length || length > memory.length - offset)
         return common::null_with(EINVAL);
-    Range range = find_own(process_of(*pd->context), memory.memory->address, memory.length, 0, access);
+    Range range = find_own(process_of(*pd->context), memory.address, memory.length, 0, access);
     range.address += offset;
     range.length = length;
     Mr *mr = make(pd, range, access, IBV_MR_TYPE_DM_MR);
-    return mr == nullptr ? nullptr : &mr->verbs.ibv_mr;
+    if (mr == nullptr)
+        return nullptr;
+    if (memory.memory == nullptr) {
+        mr->imported_dm = &memory;
+        dm_ref(memory);
+    }
+    return &mr->verbs.ibv_mr;
 }
 
 ibv_mr *mr_register_dmabuf(ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int file,
@@ -259,6 +349,8 @@ int mr_reregister(verbs_mr *verbs, int flags, ibv_pd *pd, void *address, size_t 
     ibv_mr &ibmr = mr.verbs.ibv_mr;
     Process &process = process_of(*ibmr.context);
     const MrEntry &before = *process.regions.find(mr.index);
+    if (is_lost(process, mr))
+        return ENOENT;
     const bool has_memory = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
     const auto access =
         (flags & IBV_REREG_MR_CHANGE_ACCESS) != 0 ? static_cast<unsigned>(access_flags) : before.access;
@@ -296,23 +388,81 @@ int mr_deregister(verbs_mr *verbs)
 {
     auto *mr = reinterpret_cast<Mr *>(verbs);
     Process &process = process_of(*mr->verbs.ibv_mr.context);
+    if (is_imported(*mr))
+        return deregister_imported(mr);
     if (mw_is_bound_to(process, mr->verbs.ibv_mr.lkey))
         return EBUSY;
+    if (is_lost(process, *mr))
+        return ENOENT;
     mr_withdraw(process, mr->index);
     process.wait_for_own_threads();
-    {
-        common::Locked locked(process.lock);
-        process.mr_indices.give(mr->index);
-    }
-    if (mr->buffer != nullptr)
-        process.buffers.release(process, *mr->buffer);
-    if (mr->mapping != nullptr)
-        munmap(mr->mapping, mr->mapping_size);
-    if (mr->dmah != nullptr)
-        to_dmah(mr->dmah).users.fetch_sub(1, std::memory_order_release);
-    pd_unref(mr->verbs.ibv_mr.pd);
-    std::free(mr);
+    release(mr);
     return 0;
+}
+
+ibv_mr *mr_import(ibv_pd *pd, uint32_t handle)
+{
+    const Context &importer = *to_context(pd->context);
+    const Peer &maker = *importer.exporter;
+    const MrEntry *entry = export_find_mr(importer, handle);
+    if (entry == nullptr)
+        return nullptr;
+    const bool is_memory = entry->kind == MrKind::kMemory;
+    if (is_memory && entry->buffer == 0 && maker.refuses_copies.load()) {
+        __verbs_log(
+            verbs_get_ctx(pd->context), VERBS_LOG_WARN,
+            "urxe: a region of process %u cannot be imported, since the system does not let this process "
+            "reach its memory",
+            maker.pid);
+        return common::null_with(EPERM);
+    }
+    auto made = common::allocate<Mr>();
+    if (!made)
+        return nullptr;
+    made->verbs.mr_type = IBV_MR_TYPE_IMPORTED_MR;
+    ibv_mr &mr = made->verbs.ibv_mr;
+    mr.context = pd->context;
+    mr.pd = pd;
+    mr.length = entry->length;
+    mr.handle = handle;
+    mr.lkey = entry->key.load();
+    mr.rkey = is_memory ? mr.lkey : 0;
+    pd_ref(pd);
+    return &made.release()->verbs.ibv_mr;
+}
+
+void mr_unimport(ibv_mr *ibmr)
+{
+    auto *mr = reinterpret_cast<Mr *>(ibmr);
+    if (is_imported(*mr)) {
+        pd_unref(ibmr->pd);
+        std::free(mr);
+    } else if (Process &process = process_of(*ibmr->context); is_lost(process, *mr)) {
+        mr_withdraw(process, mr->index);
+        process.wait_for_own_threads();
+        release(mr);
+    }
+}
+
+bool mr_abandon(Process &process, uint32_t context_number)
+{
+    bool was_any = false;
+    for_each_region(process, [&](MrEntry &own, MrEntry &seen) {
+        if (own.context != context_number)
+            return;
+        own.key.store(0, std::memory_order_release);
+        seen.key.store(0, std::memory_order_release);
+        was_any = true;
+    });
+    return was_any;
+}
+
+void mr_forget_lost(Process &process)
+{
+    for_each_region(process, [](MrEntry &own, MrEntry &seen) {
+        if (seen.lost_key.load(std::memory_order_acquire) == own.key.load(std::memory_order_relaxed))
+            own.key.store(0, std::memory_order_release);
+    });
 }
 
 int mr_advise(ibv_pd *pd, ibv_advise_mr_advice advice, uint32_t flags, ibv_sge *list, uint32_t count)

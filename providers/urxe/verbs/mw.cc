@@ -82,7 +82,7 @@ ibv_mw *mw_alloc(ibv_pd *pd, ibv_mw_type type)
     Mw &mw = *made;
     {
         common::Locked locked(process.lock);
-        mw.index = mr_take_index(process);
+        mw.index = mr_take_index(process, pd_number(pd));
     }
     if (mw.index == 0)
         return common::null_with(ENOMEM);
@@ -118,7 +118,7 @@ int mw_dealloc(ibv_mw *ibmw)
     }
     {
         common::Locked locked(process.lock);
-        process.mr_indices.give(mw->index);
+        mr_give_index(process, mw->index);
     }
     pd_unref(ibmw->pd);
     std::free(mw);

@@ -20,7 +20,7 @@ enum class Resource : uint64_t {
     kCq,
 };
 
-/// The number that objects of a protection domain have in common, unique in the process.
+/// The number that objects of a protection domain have in common (shared::kPdHandle), unique on the host.
 inline uint32_t pd_number(const ibv_pd *pd)
 {
     return pd->handle;
@@ -37,6 +37,10 @@ inline void pd_unref(ibv_pd *pd)
 }
 
 ibv_pd *pd_alloc(ibv_context *context);
+/// An imported one is its maker's alone to deallocate: EOPNOTSUPP.
 int pd_dealloc(ibv_pd *pd);
+ibv_pd *pd_import(ibv_context *context, uint32_t handle);
+/// Does nothing to one that is in use, or was not imported.
+void pd_unimport(ibv_pd *pd);
 
 }  // namespace urxe

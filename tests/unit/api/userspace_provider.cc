@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <net/if.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <cstring>
 #include <iterator>
 #include <string>
+#include <string_view>
 
 namespace verbs::test {
 
@@ -189,6 +191,19 @@ verbs_context *context_alloc(ibv_device *device, int cmd_fd, void *)
     return &context->verbs;
 }
 
+/// A file of as many bytes as the device's name is long is that device's; one byte more makes it fail.
+verbs_context *context_import(ibv_device *device, int cmd_fd)
+{
+    struct stat file = {};
+    fstat(cmd_fd, &file);
+    const auto length = static_cast<off_t>(std::strlen(ibv_get_device_name(device)));
+    if (file.st_size == length)
+        return context_alloc(device, cmd_fd, nullptr);
+    close(cmd_fd);
+    errno = file.st_size == length + 1 ? ESTALE : EINVAL;
+    return nullptr;
+}
+
 /// Each provider is asked for by its own name.
 int list_devices(const char *which, verbs_userspace_list *list)
 {
@@ -268,6 +283,7 @@ constexpr verbs_device_ops device_ops(const char *name)
 {
     return {.name = name,
             .alloc_context = context_alloc,
+            .import_context = std::string_view(name) == "hollow" ? nullptr : context_import,
             .alloc_device = device_alloc,
             .uninit_device = device_free};
 }

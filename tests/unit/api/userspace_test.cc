@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -417,6 +418,42 @@ TEST_F(Userspace, RegionsAreNotPinned)
     EXPECT_EXIT(fail_to_register(), testing::ExitedWithCode(0),
                 "whole0: registering 100 bytes failed: Cannot allocate memory");
     unsetenv("VERBS_LOG_LEVEL");
+}
+
+int file_of(size_t size)
+{
+    const int file = memfd_create("import", MFD_CLOEXEC);
+    EXPECT_EQ(ftruncate(file, static_cast<off_t>(size)), 0);
+    return file;
+}
+
+/// Whichever of the devices takes the file.
+TEST_F(Userspace, DevicesAreImportedByFilesThatProvidersKnow)
+{
+    open("whole");
+    EXPECT_EQ(ibv_close_device(std::exchange(context_, nullptr)), 0);
+    const char *const asked[] = {"WHOLE", "HOLLOW", "MAKES"};
+    for (const char *name : asked)
+        setenv(name, name[0] == 'W' ? "whole" : name[0] == 'H' ? "hollow" : "makesalong", 1);
+    for (const char *name : {"whole0", "makesalong0"}) {
+        const int file = file_of(std::strlen(name));
+        context_ = ibv_import_device(file);
+        ASSERT_NE(context_, nullptr) << strerror(errno);
+        EXPECT_STREQ(ibv_get_device_name(context_->device), name);
+        EXPECT_EQ(context_->cmd_fd, file);
+        EXPECT_EQ(ibv_close_device(std::exchange(context_, nullptr)), 0);
+        EXPECT_EQ(fcntl(file, F_GETFD), -1);
+    }
+    for (const auto &[size, error] : {std::pair<size_t, int>{1, EINVAL}, {7, ESTALE}, {12, ESTALE}}) {
+        const int file = file_of(size);
+        EXPECT_FAILS(ibv_import_device(file), nullptr, error);
+        EXPECT_EQ(close(file), 0) << "it stays the caller's";
+    }
+    for (const char *name : asked)
+        unsetenv(name);
+    const int file = file_of(6);
+    EXPECT_FAILS(ibv_import_device(file), nullptr, EINVAL);  // nobody is asked
+    EXPECT_EQ(close(file), 0);
 }
 
 TEST_F(Userspace, WhatNobodyHasIsNotSupported)

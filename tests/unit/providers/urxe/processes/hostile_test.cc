@@ -32,7 +32,7 @@ SharedMemory map_heap_of(pid_t process)
         char target[64] = {};
         const std::string name = path + "/" + entry->d_name;
         if (readlink(name.c_str(), target, sizeof target - 1) <= 0 ||
-            std::strstr(target, "memfd:urxe") == nullptr)
+            std::strstr(target, "memfd:urxe (") == nullptr)
             continue;
         const int file = open(name.c_str(), O_RDWR);
         struct stat stat;
