@@ -120,8 +120,7 @@ int query_device(ibv_context *context, const ibv_query_device_ex_input *input, i
     whole.hca_core_clock = 1'000'000;  // kHz: timestamps are nanoseconds
     whole.cq_mod_caps = {.max_cq_count = UINT16_MAX, .max_cq_period = UINT16_MAX};
     whole.max_dm_size = kMaxDm;
-    // It leaves rendezvous requests to the program, and takes them at any length.
-    whole.tm_caps = {.max_rndv_hdr_size = 0,
+    whole.tm_caps = {.max_rndv_hdr_size = 4096,  // Nothing behind the headers is looked at.
                      .max_num_tags = kMaxTags,
                      .flags = IBV_TM_CAP_RC,
                      .max_ops = kMaxTagOps,

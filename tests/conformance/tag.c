@@ -413,6 +413,117 @@ static void too_long(void)
     tags_close(&tags);
 }
 
+/* Sends a request for `length` bytes at the end of side 0's memory, whose end is told with a message. */
+static enum ibv_wc_status send_rendezvous(struct tags *tags, uint32_t length, uint32_t rkey)
+{
+    const struct ibv_tmh header = {.opcode = IBV_TMH_RNDV, .app_ctx = htobe32(8), .tag = htobe64(kTag)};
+    const struct ibv_rvh data = {
+        .va = htobe64(address(at(0, 30000))), .rkey = htobe32(rkey), .len = htobe32(length)};
+    struct ibv_send_wr wr = {.opcode = IBV_WR_SEND};
+    struct ibv_wc wc;
+    memcpy(at(0, 0), &header, sizeof(header));
+    memcpy(at(0, kHeader), &data, sizeof(data));
+    fill(at(0, 30000), length, length);
+    if (post_recv(tags->pair.qp[0], 50, at(0, 1000), 100) != 0 ||
+        post_send(tags->pair.qp[0], &wr, at(0, 0), kRendezvousHeader + 10) != 0 ||
+        !wait_wc(tags->pair.cq[0], &wc))
+        return IBV_WC_GENERAL_ERR;
+    return wc.status;
+}
+
+#define RENDEZVOUS(tags, receives)                             \
+    do {                                                       \
+        if (caps().max_rndv_hdr_size < kRendezvousHeader + 10) \
+            SKIP("the device fetches nothing");                \
+        TAGS(tags, receives);                                  \
+    } while (0)
+
+/* The device fetches the data, and tells the other side when it has them. */
+static void rendezvous(void)
+{
+    struct tags tags;
+    struct told told;
+    struct ibv_wc wc;
+    static const uint32_t lengths[] = {0, 1, 200, 20000};
+    RENDEZVOUS(&tags, 1);
+    for (unsigned i = 0; i < 12; ++i) {
+        const uint32_t length = lengths[i % 4];
+        memset(buffer_at(0), 0, 20000);
+        CHECK_EQ(add(&tags, 0, kTag, kAll, 20000, NULL), 0);
+        CHECK_EQ(send_rendezvous(&tags, length, env.mr->rkey), IBV_WC_SUCCESS);
+        TOLD(&tags, &told);
+        CHECK_EQ(told.wr_id, 100);
+        CHECK_EQ(told.status, IBV_WC_SUCCESS);
+        CHECK_EQ(told.opcode, IBV_WC_TM_RECV);
+        CHECK_EQ(told.flags, IBV_WC_TM_MATCH);
+        CHECK_EQ(told.info.tag, kTag);
+        CHECK_EQ(told.info.priv, 8);
+        TOLD(&tags, &told);
+        CHECK_EQ(told.wr_id, 100);
+        CHECK_EQ(told.status, IBV_WC_SUCCESS);
+        CHECK_EQ(told.opcode, IBV_WC_TM_RECV);
+        CHECK_EQ(told.flags, IBV_WC_TM_DATA_VALID);
+        CHECK_EQ(told.length, length);
+        CHECK(filled(buffer_at(0), length, length));
+        CHECK(all_bytes(buffer_at(0) + length, 20000 - length, 0));
+        WAIT_OK(tags.pair.cq[0], &wc);
+        CHECK_EQ(wc.wr_id, 50);
+        CHECK_EQ(wc.opcode, IBV_WC_RECV);
+        CHECK_EQ(wc.byte_len, kRendezvousHeader);
+        CHECK_EQ(*at(0, 1000), IBV_TMH_FIN);
+        CHECK(memcmp(at(0, 1001), at(0, 1), kRendezvousHeader - 1) == 0);
+    }
+    CHECK(quiet(tags.pair.cq[1])); /* what was posted for it completes nowhere */
+    tags_close(&tags);
+}
+
+/* Where the tag's buffer is too small it gets the headers, and the rest is the program's. */
+static void rendezvous_incomplete(void)
+{
+    struct tags tags;
+    struct told told;
+    RENDEZVOUS(&tags, 1);
+    CHECK_EQ(add(&tags, 0, kTag, kAll, 100, NULL), 0);
+    CHECK_EQ(send_rendezvous(&tags, 101, env.mr->rkey), IBV_WC_SUCCESS);
+    TOLD(&tags, &told);
+    CHECK_EQ(told.wr_id, 100);
+    CHECK_EQ(told.status, IBV_WC_TM_RNDV_INCOMPLETE);
+    CHECK(memcmp(buffer_at(0), at(0, 0), kRendezvousHeader) == 0);
+    CHECK(quiet(tags.pair.cq[0]));
+    tags_close(&tags);
+}
+
+static void rendezvous_unexpected(void)
+{
+    struct tags tags;
+    struct told told;
+    RENDEZVOUS(&tags, 1);
+    CHECK_EQ(send_rendezvous(&tags, 100, env.mr->rkey), IBV_WC_SUCCESS);
+    TOLD(&tags, &told);
+    CHECK_EQ(told.status, IBV_WC_SUCCESS);
+    CHECK_EQ(told.opcode, IBV_WC_RECV);
+    CHECK_EQ(told.length, kRendezvousHeader + 10);
+    CHECK(memcmp(receive_at(0), at(0, 0), kRendezvousHeader + 10) == 0);
+    tags_close(&tags);
+}
+
+static void rendezvous_denied(void)
+{
+    struct tags tags;
+    struct told told;
+    RENDEZVOUS(&tags, 1);
+    CHECK_EQ(add(&tags, 0, kTag, kAll, 100, NULL), 0);
+    CHECK_EQ(send_rendezvous(&tags, 100, env.mr->rkey ^ 0x5500), IBV_WC_SUCCESS);
+    TOLD(&tags, &told);
+    CHECK_EQ(told.status, IBV_WC_SUCCESS);
+    CHECK_EQ(told.flags, IBV_WC_TM_MATCH);
+    TOLD(&tags, &told);
+    CHECK_EQ(told.wr_id, 100);
+    CHECK_EQ(told.status, IBV_WC_REM_ACCESS_ERR);
+    CHECK(all_bytes(buffer_at(0), 100, 0));
+    tags_close(&tags);
+}
+
 /* What is too short for a header, or of an unknown kind, is for the program to look at. */
 static void malformed(void)
 {
@@ -502,8 +613,20 @@ static void refused(void)
 }
 
 const struct test tag_tests[] = {
-    {"matched", matched, false},     {"order", order, false},       {"unexpected", unexpected, false},
-    {"no_tag", no_tag, false},       {"deleted", deleted, false},   {"full", full, false},
-    {"long", long_message, false},   {"too_long", too_long, false}, {"malformed", malformed, false},
-    {"write_imm", write_imm, false}, {"refused", refused, false},   {NULL, NULL, false},
+    {"matched", matched, false},
+    {"order", order, false},
+    {"unexpected", unexpected, false},
+    {"no_tag", no_tag, false},
+    {"deleted", deleted, false},
+    {"full", full, false},
+    {"long", long_message, false},
+    {"too_long", too_long, false},
+    {"rendezvous", rendezvous, false},
+    {"rendezvous_incomplete", rendezvous_incomplete, false},
+    {"rendezvous_unexpected", rendezvous_unexpected, false},
+    {"rendezvous_denied", rendezvous_denied, false},
+    {"malformed", malformed, false},
+    {"write_imm", write_imm, false},
+    {"refused", refused, false},
+    {NULL, NULL, false},
 };

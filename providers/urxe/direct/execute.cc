@@ -81,7 +81,7 @@ Result execute_send(Qp &qp, const Request &request, const Target &target)
         part_of(payload, receive.begin, length, part);
         from = {part.piece, part.count};
     }
-    if (receive.is_tag && request.length > shared::once(target.qp.mtu)) [[unlikely]]
+    if (receive.is_tag && !receive.is_rendezvous && request.length > shared::once(target.qp.mtu)) [[unlikely]]
         if (complete_match(target, receive, completion) == Pushed::kOverrun)
             return done(IBV_WC_REM_OP_ERR);
     if (length > receive.length) {

@@ -104,9 +104,10 @@ bool take_tag(const Target &target, shared::SrqEntry &srq, std::span<const uint8
     taken.opcode = kTagged;
     taken.wc_flags = static_cast<uint8_t>(IBV_WC_TM_MATCH | sync_flag(srq.tags));
     if (is_rendezvous) {
-        // The program reads by itself what these name.
-        taken.end = kTagHeader;
-        taken.status = IBV_WC_TM_RNDV_INCOMPLETE;
+        // None of it goes into the tag's memory.
+        taken.is_rendezvous = true;
+        taken.end = 0;
+        std::memcpy(taken.header, message.data(), sizeof taken.header);
     } else {
         taken.begin = sizeof(ibv_tmh);
         taken.wc_flags |= IBV_WC_TM_DATA_VALID;

@@ -11,9 +11,6 @@
 
 namespace urxe::direct {
 
-/// The most bytes of a message that decide what becomes of it.
-constexpr size_t kTagHeader = 32;
-
 /// Takes the first tag that the message matches, or says that it takes a receive: then `taken` has what its completion will
 /// say of it. `message` is what it begins with: kTagHeader bytes, or all that there are. Of the SRQ of `target`, under the
 /// lock of its receives.

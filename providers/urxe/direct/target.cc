@@ -88,7 +88,7 @@ bool take_receive(const Target &target, TakenReceive &taken, const MessageStart 
     taken.opcode = taken.wc_flags = 0;
     taken.app_ctx = 0;
     taken.tag = 0;
-    taken.status = IBV_WC_SUCCESS;
+    taken.is_rendezvous = false;
     taken.begin = 0;
     taken.end = UINT32_MAX;
     if (taken.srq != 0) {
@@ -188,7 +188,10 @@ Pushed push_of(const Target &target, const TakenReceive &receive, NewCompletion 
     completion.request = receive.slot;
     completion.srq = receive.srq;
     completion.srq_generation = receive.srq_generation;
-    completion.kind = receive.is_tag ? shared::kTagCompletion : shared::kReceiveCompletion;
+    completion.kind = !receive.is_tag ? shared::kReceiveCompletion
+                      : receive.is_rendezvous && completion.status == IBV_WC_SUCCESS
+                          ? shared::kRendezvousCompletion
+                          : shared::kTagCompletion;
     completion.app_ctx = receive.app_ctx;
     completion.tag = receive.tag;
     if (receive.opcode != 0)
@@ -216,9 +219,10 @@ Pushed complete_receive(const Target &target, const TakenReceive &receive, NewCo
     const bool is_success = completion.status == IBV_WC_SUCCESS;
     completion.byte_len = receive.delivered(completion.byte_len);
     completion.wc_flags |= receive.wc_flags;
-    if (is_success)
-        completion.status = receive.status;
-    const Pushed pushed = push_of(target, receive, completion, grh, payload, inline_len);
+    const Piece header = {reinterpret_cast<uintptr_t>(receive.header), sizeof receive.header, Way::kPointer};
+    const Pushed pushed = receive.is_rendezvous && is_success
+                              ? push_of(target, receive, completion, {}, {&header, 1}, sizeof receive.header)
+                              : push_of(target, receive, completion, grh, payload, inline_len);
     if (pushed == Pushed::kYes)
         target.count(shared::Counted::kReceives, is_success, completion.byte_len);
     return pushed;

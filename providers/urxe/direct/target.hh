@@ -57,6 +57,9 @@ struct Target {
     void fail(uint32_t attention) const;
 };
 
+/// The most bytes of a message to a tag-matching SRQ that decide what becomes of it.
+constexpr size_t kTagHeader = 32;
+
 /// A receive that was taken.
 struct TakenReceive {
     uint32_t slot;
@@ -73,8 +76,9 @@ struct TakenReceive {
     uint8_t wc_flags;
     uint32_t app_ctx;
     uint64_t tag;
-    ibv_wc_status status;  ///< of its completion, if all goes well
-    uint32_t begin, end;   ///< the bytes of the message that go into the memory
+    uint32_t begin, end;  ///< the bytes of the message that go into the memory
+    bool is_rendezvous;   ///< its header is for the owner, who fetches what it names
+    uint8_t header[kTagHeader];
 
     shared::Segment segments[kMaxSegments];
 

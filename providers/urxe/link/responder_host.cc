@@ -80,7 +80,7 @@ bool Endpoint::take_receive()
     if (!direct::take_receive(target(), receive_, message))
         return false;
     // One that overruns the queue puts the QP in error.
-    if (receive_.is_tag && !info.ends_message())
+    if (receive_.is_tag && !receive_.is_rendezvous && !info.ends_message())
         static_cast<void>(direct::complete_match(target(), receive_,
                                                  {.src_qp = qp_.attr.dest_qp_num, .status = IBV_WC_SUCCESS}));
     return true;

@@ -278,13 +278,16 @@ enum CompletionKind : uint8_t {
     kSendCompletion,
     kReceiveCompletion,
     kTagCompletion,  ///< a message was matched with a tag, or its data is there; `request` is the tag's slot
-    kTagOpCompletion,  ///< of what the owner asked of the list of tags
+    kRendezvousCompletion,  ///< a rendezvous request was matched with a tag; `data` is its header
+    kTagOpCompletion,       ///< of what the owner asked of the list of tags
 };
 
-/// Of a tag's completion: whether no other follows.
+/// Whether a completion is the last of a tag where the QP has failed.
 inline bool ends_tag(const Completion &completion)
 {
-    return completion.status != IBV_WC_SUCCESS || (completion.wc_flags & IBV_WC_TM_DATA_VALID) != 0;
+    return completion.kind == kRendezvousCompletion ||
+           (completion.kind == kTagCompletion &&
+            (completion.status != IBV_WC_SUCCESS || (completion.wc_flags & IBV_WC_TM_DATA_VALID) != 0));
 }
 
 /// A QP's attachment to a multicast group.

@@ -18,6 +18,7 @@
 #include "verbs/mw.hh"
 #include "verbs/pd.hh"
 #include "verbs/qp.hh"
+#include "verbs/rendezvous.hh"
 #include "verbs/srq.hh"
 
 namespace urxe {
@@ -119,7 +120,8 @@ struct Said {
     ibv_wc_tm_info tm_info;
 
     bool is_send() const { return kind == shared::kSendCompletion; }
-    bool is_of_tag() const { return kind == shared::kTagCompletion; }
+    bool is_rendezvous() const { return kind == shared::kRendezvousCompletion; }
+    bool is_of_tag() const { return kind == shared::kTagCompletion || is_rendezvous(); }
 };
 
 ibv_wc_opcode receive_opcode_of(uint8_t opcode)
@@ -152,8 +154,9 @@ Said read(const Completion &completion)
                          IBV_WC_TM_SYNC_REQ | IBV_WC_TM_MATCH | IBV_WC_TM_DATA_VALID),
             .status =
                 status <= IBV_WC_TM_RNDV_INCOMPLETE ? static_cast<ibv_wc_status>(status) : IBV_WC_GENERAL_ERR,
-            .receive_opcode =
-                kind == shared::kTagCompletion ? IBV_WC_TM_RECV : receive_opcode_of(once(completion.opcode)),
+            .receive_opcode = kind == shared::kTagCompletion || kind == shared::kRendezvousCompletion
+                                  ? IBV_WC_TM_RECV
+                                  : receive_opcode_of(once(completion.opcode)),
             .inline_len = std::min<uint8_t>(once(completion.inline_len), shared::kMaxInline),
             .sl = once(completion.sl),
             .kind = kind,
@@ -202,7 +205,8 @@ void unpack(Process &process, const uint8_t *data, uint32_t length, const Receiv
 /// Whether a tag's data is still on its way.
 bool tells_of_more(const Said &said)
 {
-    return said.status == IBV_WC_SUCCESS && (said.wc_flags & IBV_WC_TM_DATA_VALID) == 0;
+    return said.is_rendezvous() ||
+           (said.status == IBV_WC_SUCCESS && (said.wc_flags & IBV_WC_TM_DATA_VALID) == 0);
 }
 
 /// What the owner asked of a list of tags. False where it did not.
@@ -237,7 +241,7 @@ bool take_receive(Qp &qp, const Said &said, const uint8_t *data, ibv_wc &wc)
     } else if (!receives.complete(said.request, is_success, said.inline_len != 0, ended)) {
         return false;
     }
-    if (said.inline_len != 0)
+    if (said.inline_len != 0 && !said.is_rendezvous())
         unpack(*qp.process, data, said.inline_len, ended, receives.pd());
     wc.wr_id = ended.wr_id;
     wc.opcode = said.receive_opcode;
@@ -245,6 +249,25 @@ bool take_receive(Qp &qp, const Said &said, const uint8_t *data, ibv_wc &wc)
     const bool fills_receive = is_success && said.receive_opcode != IBV_WC_RECV_RDMA_WITH_IMM;
     wc.byte_len = fills_receive ? std::min(said.byte_len, ended.length) : said.byte_len;
     return true;
+}
+
+/// The owner's part of a rendezvous request, once it is known to be one of a tag of the QP's SRQ.
+void take_rendezvous(Cq &cq, Qp &qp, uint32_t tag, const uint8_t (&header)[kRendezvousHeader], ibv_wc &wc)
+{
+    TagQueue &tags = qp.srq->tags;
+    ReceiveQueue::Ended ended;
+    if (!tags.complete(tag, false, true, ended))
+        return;
+    wc.status = rendezvous_begin(qp, tag, header, ended);
+    wc.byte_len = 0;
+    if (wc.status == IBV_WC_SUCCESS)
+        return;
+    cq.is_busy.exchange(1, std::memory_order_seq_cst);
+    if (tags.complete(tag, true, true, ended) && wc.status == IBV_WC_TM_RNDV_INCOMPLETE) {
+        wc.byte_len = std::min(kRendezvousHeader, ended.length);
+        unpack(*cq.process, header, wc.byte_len, ended, qp.srq->receives.pd());
+    }
+    cq.is_busy.store(0, std::memory_order_release);
 }
 
 }  // namespace
@@ -285,9 +308,15 @@ bool cq_take(Cq &cq, ibv_wc &wc)
                 mw_invalidated(*cq.process, said.imm_data, wc.qp_num);
         }
         cq.is_busy.store(0, std::memory_order_release);
+        uint8_t header[kRendezvousHeader];
+        if (said.is_rendezvous()) [[unlikely]]
+            std::memcpy(header, completion.data, sizeof header);
         ++cq.consumed;
         point_to_next(cq);
         cq.shared->consumed.store(cq.consumed, std::memory_order_release);
+        // Who takes the QP away has the queue's lock first.
+        if (is_of_qp && said.is_rendezvous()) [[unlikely]]
+            take_rendezvous(cq, *qp, said.request, header, wc);
         if (is_real)
             return true;
     }

@@ -22,6 +22,7 @@
 #include "verbs/pd.hh"
 #include "verbs/qp_state.hh"
 #include "verbs/raw_qp.hh"
+#include "verbs/rendezvous.hh"
 #include "verbs/xrcd.hh"
 #include "wire/codes.hh"
 
@@ -85,9 +86,13 @@ int check(const ibv_qp_init_attr_ex &attr)
 /// The ring of requests. 0 or ENOMEM.
 int make_send_queue(Qp &qp, ibv_pd *pd, ibv_qp_cap &cap)
 {
-    const size_t room = std::max<size_t>(cap.max_send_sge * sizeof(shared::Segment), cap.max_inline_data);
+    // With tags, the library fetches what messages name.
+    const bool fetches = qp.srq != nullptr && qp.srq->matches_tags();
+    const uint32_t num_segments = fetches ? kMaxTagSegments : cap.max_send_sge;
+    const uint32_t num_requests = std::max(cap.max_send_wr, 1U) + (fetches ? 2 * kRendezvous : 0);
+    const size_t room = std::max<size_t>(num_segments * sizeof(shared::Segment), cap.max_inline_data);
     const size_t size = (sizeof(Request) + room + 63) / 64 * 64;
-    const uint32_t places = std::bit_ceil(std::max(cap.max_send_wr, 1U));
+    const uint32_t places = std::bit_ceil(num_requests);
     constexpr size_t kAlignment = 64;
     size_t space = size * places + kAlignment;
     qp.requests_memory = common::member_allocate(pd == nullptr ? nullptr : common::to_pd(pd),
@@ -99,7 +104,7 @@ int make_send_queue(Qp &qp, ibv_pd *pd, ibv_qp_cap &cap)
     qp.requests = static_cast<char *>(std::align(kAlignment, size * places, aligned, space));
     qp.request_size = static_cast<uint32_t>(size);
     qp.request_mask = places - 1;
-    qp.max_send_wr = cap.max_send_wr;
+    qp.max_send_wr = fetches ? num_requests : cap.max_send_wr;
     qp.max_send_sge = cap.max_send_sge;
     qp.max_inline = cap.max_inline_data =
         std::min(kMaxInlineData, static_cast<uint32_t>(size - sizeof(Request)));
@@ -212,6 +217,7 @@ void clear(Qp &qp)
     qp.posted.store(0);
     qp.next = 0;
     qp.freed.store(0);
+    qp.told_end = 0;
     qp.give_up_at = 0;
     qp.rnr_tries = 0;
     if (qp.srq != nullptr)
@@ -638,7 +644,7 @@ void qp_flush_receives(Qp &qp)
             return;
         if (completion.kind == shared::kReceiveCompletion)
             receives.mark_delivered(completion.request);
-        if (completion.kind == shared::kTagCompletion && qp.srq != nullptr && shared::ends_tag(completion))
+        if (qp.srq != nullptr && shared::ends_tag(completion))
             qp.srq->tags.mark_delivered(completion.request);
     });
     bool fits = true;

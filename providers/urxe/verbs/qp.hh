@@ -22,6 +22,13 @@ namespace link {
 class Endpoint;
 }
 
+/// Who posted a request.
+enum class Origin : uint8_t {
+    kProgram,
+    kTagRead,    ///< the library, to fetch what a rendezvous request names; wr_id is the tag's slot
+    kTagFinish,  ///< the library, to tell that it is fetched
+};
+
 /// A posted request; its scatter/gather entries or its inline data follow it.
 struct Request {
     uint64_t wr_id;
@@ -36,9 +43,14 @@ struct Request {
     bool is_solicited;
     bool is_fenced;
     bool has_checksums;  ///< of a raw QP: those of the frame are to be filled in
+    Origin origin;
     uint8_t flush_type, flush_level;
     uint32_t num_segments;
     union {
+        struct {
+            uint64_t tag;
+            uint32_t app_ctx;
+        } rendezvous;
         struct {
             uint64_t compare_add, swap;
         } atomic;
@@ -104,6 +116,7 @@ struct Qp {
     uint32_t request_mask;
     std::atomic<uint32_t> posted;  ///< requests so far
     uint32_t next;                 ///< the first that is not carried out yet
+    uint32_t told_end;             ///< the one behind the last that has a completion
     std::atomic<uint32_t> freed;   ///< requests whose place is free again; written by who polls
     uint32_t max_send_wr, max_send_sge, max_inline;
 

@@ -14,6 +14,7 @@
 #include "verbs/mw.hh"
 #include "verbs/path.hh"
 #include "verbs/qp.hh"
+#include "verbs/rendezvous.hh"
 #include "verbs/send_queue.hh"
 #include "wire/codes.hh"
 
@@ -212,6 +213,7 @@ void set_common(const Qp &qp, Request &request, uint64_t wr_id, uint32_t opcode,
     request.is_solicited = (flags & IBV_SEND_SOLICITED) != 0;
     request.is_fenced = (flags & IBV_SEND_FENCE) != 0;
     request.is_inline = (flags & IBV_SEND_INLINE) != 0;
+    request.origin = Origin::kProgram;
     request.has_checksums = (flags & IBV_SEND_IP_CSUM) != 0;
     request.num_segments = 0;
     request.length = 0;
@@ -266,9 +268,17 @@ int set_inline(const Qp &qp, Request &request, const ibv_sge *list, uint32_t cou
 void qp_complete_request(Qp &qp, ibv_wc_status status, uint32_t byte_len)
 {
     const Request &request = qp.request(qp.next);
+    if (request.origin != Origin::kProgram) [[unlikely]] {
+        rendezvous_complete(qp, status);
+        ++qp.next;
+        qp.give_up_at = 0;
+        qp.rnr_tries = 0;
+        return;
+    }
     if (qp.has_counters) [[unlikely]]
         comp_cntr_count(qp, counted_op(request), status == IBV_WC_SUCCESS, request.length);
     if (request.is_signaled || status != IBV_WC_SUCCESS) {
+        qp.told_end = qp.next + 1;
         direct::NewCompletion completion{};
         completion.qp = qp.index;
         completion.qp_generation = qp.generation;

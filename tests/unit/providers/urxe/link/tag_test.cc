@@ -95,6 +95,44 @@ TEST_F(Tags, TakeMessagesOfAnotherHost)
         });
 }
 
+TEST_F(Tags, FetchFromAnotherHost)
+{
+    static constexpr size_t kLength = 50000, kFinish = 100000;
+    hosts::run(
+        [](Side &side) {
+            Port port(side, kSender);
+            hosts::fill(port.at(0), kLength, 1);
+            port.post_receive(kFinish, 32);
+            side.meet();
+            put_header(port, kLength, IBV_TMH_RNDV, 5);
+            const ibv_rvh where = {.va = htobe64(reinterpret_cast<uintptr_t>(port.at(0))),
+                                   .rkey = htobe32(port.mr->rkey),
+                                   .len = htobe32(kLength)};
+            std::memcpy(port.at(kLength + kHeader), &where, sizeof where);
+            // With more behind it than a packet holds.
+            port.post(IBV_WR_SEND, kLength, 600, 0);
+            port.expect_sent();
+            const ibv_wc finish = port.wait_received();
+            EXPECT_EQ(finish.status, IBV_WC_SUCCESS);
+            EXPECT_EQ(finish.byte_len, 32u);
+            EXPECT_EQ(*port.at(kFinish), IBV_TMH_FIN);
+            EXPECT_EQ(std::memcmp(port.at(kFinish + 1), port.at(kLength + 1), 31), 0);
+            side.meet();
+        },
+        [](Side &side) {
+            Port port(side, kTarget);
+            add(port, 5, 0, kLength);
+            side.meet();
+            EXPECT_EQ(port.wait_received().wc_flags, unsigned{IBV_WC_TM_MATCH});
+            const ibv_wc completion = port.wait_received();
+            EXPECT_EQ(completion.status, IBV_WC_SUCCESS);
+            EXPECT_EQ(completion.wc_flags, unsigned{IBV_WC_TM_DATA_VALID});
+            EXPECT_EQ(completion.byte_len, kLength);
+            EXPECT_TRUE(hosts::is_filled(port.at(0), kLength, 1));
+            side.meet();
+        });
+}
+
 TEST_F(Tags, TakeNoMoreThanTheyHaveRoomFor)
 {
     hosts::run(

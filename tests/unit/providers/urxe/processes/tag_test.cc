@@ -317,5 +317,140 @@ TEST(Tags, TakeMessagesOfAPeerByPackets)
         match_messages);
 }
 
+// ---- rendezvous -------------------------------------------------------------------------------------------------------
+
+constexpr uint32_t kFetched[] = {0, 1, 192, 193, 4096, 30000};
+constexpr int kRounds = 200;  ///< more than a send queue holds
+
+uint32_t fetched_in(int round)
+{
+    return kFetched[static_cast<size_t>(round) % std::size(kFetched)];
+}
+
+/// Offers data and waits until each is fetched. Has no receive for the message that tells of it, now and then.
+void offer(Link &link)
+{
+    Device device;
+    ibv_qp *qp = device.qp(device.cq());
+    device.join(qp, link);
+    Memory memory(kSlot + 256);
+    ibv_mr *mr = device.mr(memory.data(), memory.size());
+    struct {
+        ibv_tmh tmh;
+        ibv_rvh rvh;
+    } request{};
+    for (int round = 0; round < kRounds; ++round) {
+        const uint32_t length = fetched_in(round);
+        request.tmh.opcode = IBV_TMH_RNDV;
+        request.tmh.tag = htobe64(static_cast<uint64_t>(round));
+        request.rvh = {.va = htobe64(reinterpret_cast<uintptr_t>(memory.data())),
+                       .rkey = htobe32(mr->rkey),
+                       .len = htobe32(length)};
+        fill(memory.data(), memory.size(), static_cast<uint64_t>(round));
+        std::memcpy(memory.data() + kSlot, &request, sizeof request);
+        if (round % 16 != 0)
+            post_receive(qp, 7, mr, kSlot + 64, 64);
+        REQUIRE(post(qp, IBV_WR_SEND, 1, mr, kSlot, sizeof request) == 0);
+        REQUIRE(poll_one(qp->send_cq).opcode == IBV_WC_SEND);
+        if (round % 16 == 0) {
+            link.meet();  // All is fetched.
+            post_receive(qp, 7, mr, kSlot + 64, 64);
+        }
+        const ibv_wc wc = poll_one(qp->send_cq);
+        REQUIRE(wc.wr_id == 7 && wc.byte_len == sizeof request);
+        request.tmh.opcode = IBV_TMH_FIN;
+        REQUIRE(std::memcmp(memory.data() + kSlot + 64, &request, sizeof request) == 0);
+    }
+    link.meet();
+}
+
+void fetch(Link &link)
+{
+    Device device;
+    ibv_cq *cq = device.cq();
+    ibv_srq *srq = device.tag_srq(cq, 1, {.max_num_tags = kRounds, .max_ops = 1});
+    ibv_qp *qp = device.qp(device.cq(), {.srq = srq, .depth = 1});
+    Memory memory(kSlot);
+    ibv_mr *mr = device.mr(memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE);
+    for (int round = 0; round < kRounds; ++round) {
+        // In two pieces, of which the second has more room than it needs.
+        const auto place = reinterpret_cast<uintptr_t>(memory.data());
+        ibv_sge sges[2] = {{.addr = place, .length = 100, .lkey = mr->lkey},
+                           {.addr = place + 100, .length = kSlot - 100, .lkey = mr->lkey}};
+        ibv_ops_wr wr{}, *bad = nullptr;
+        wr.opcode = IBV_WR_TAG_ADD;
+        wr.tm.add = {.recv_wr_id = static_cast<uint64_t>(round),
+                     .sg_list = sges,
+                     .num_sge = 2,
+                     .tag = static_cast<uint64_t>(round),
+                     .mask = ~uint64_t{0}};
+        REQUIRE(ibv_post_srq_ops(srq, &wr, &bad) == 0);
+    }
+    device.join(qp, link);
+    for (int round = 0; round < kRounds; ++round) {
+        ibv_wc wc = poll_one(cq);
+        REQUIRE(wc.wr_id == static_cast<uint64_t>(round) && wc.wc_flags == IBV_WC_TM_MATCH);
+        wc = poll_one(cq);
+        REQUIRE(wc.wr_id == static_cast<uint64_t>(round) && wc.wc_flags == IBV_WC_TM_DATA_VALID);
+        REQUIRE(wc.opcode == IBV_WC_TM_RECV && wc.byte_len == fetched_in(round));
+        REQUIRE(mismatch(memory.data(), wc.byte_len, wc.wr_id) == wc.byte_len);
+        if (round % 16 == 0)
+            link.meet();
+    }
+    link.meet();
+    ibv_wc none;
+    REQUIRE(ibv_poll_cq(qp->send_cq, 1, &none) == 0 && ibv_poll_cq(cq, 1, &none) == 0);
+}
+
+TEST(Tags, HaveRequestsFetched)
+{
+    World::run(offer, fetch);
+}
+
+TEST(Tags, HaveRequestsFetchedByPackets)
+{
+    World::run(
+        [](Link &link) {
+            refuse_copies();
+            offer(link);
+        },
+        fetch);
+}
+
+TEST(Tags, EndWithThePeerThatOfferedThem)
+{
+    World world;
+    World::Pair pair = world.pair();
+    const pid_t offers = world.start([&] { offer(pair.left); });
+    world.start([&] {
+        Link &link = pair.right;
+        Device device;
+        ibv_cq *cq = device.cq();
+        ibv_srq *srq = device.tag_srq(cq, 1, {.max_num_tags = 1, .max_ops = 1});
+        ibv_qp *qp = device.qp(device.cq(), {.srq = srq});
+        ibv_ops_wr wr{}, *bad = nullptr;
+        wr.opcode = IBV_WR_TAG_ADD;
+        wr.tm.add.recv_wr_id = 3;
+        REQUIRE(ibv_post_srq_ops(srq, &wr, &bad) == 0);
+        device.join(qp, link);
+        // The request is there, since it was sent, and is looked at when nobody can answer any more.
+        link.receive<char>();
+        REQUIRE(kill(offers, SIGKILL) == 0);
+        const std::vector<ibv_wc> wcs = poll(cq, 1);
+        REQUIRE(wcs[0].wr_id == 3);
+        if (wcs[0].status == IBV_WC_SUCCESS) {
+            const ibv_wc end = poll(cq, 1)[0];
+            REQUIRE(end.wr_id == 3 && (end.status == IBV_WC_RETRY_EXC_ERR ||
+                                       end.status == IBV_WC_WR_FLUSH_ERR || end.status == IBV_WC_SUCCESS));
+        } else {
+            REQUIRE(wcs[0].status == IBV_WC_WR_FLUSH_ERR);
+        }
+        // Its place is free again.
+        REQUIRE(ibv_post_srq_ops(srq, &wr, &bad) == 0);
+    });
+    world.wait(offers, true);
+    world.wait_for_all();
+}
+
 }  // namespace
 }  // namespace processes
