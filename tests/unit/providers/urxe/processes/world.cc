@@ -355,7 +355,7 @@ void Device::to_rtr(ibv_qp *qp, const Address &to) const
     REQUIRE(ibv_modify_qp(qp, &attr, mask) == 0);
 }
 
-void Device::to_rts(ibv_qp *qp, const PathOptions &options)
+int Device::try_rts(ibv_qp *qp, const PathOptions &options)
 {
     ibv_qp_attr attr{};
     attr.qp_state = IBV_QPS_RTS;
@@ -366,7 +366,12 @@ void Device::to_rts(ibv_qp *qp, const PathOptions &options)
     int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
     if (qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_XRC_SEND)
         mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
-    REQUIRE(ibv_modify_qp(qp, &attr, mask) == 0);
+    return ibv_modify_qp(qp, &attr, mask);
+}
+
+void Device::to_rts(ibv_qp *qp, const PathOptions &options)
+{
+    REQUIRE(try_rts(qp, options) == 0);
 }
 
 void Device::connect(ibv_qp *qp, const Address &to, const PathOptions &options) const

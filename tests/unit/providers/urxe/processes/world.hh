@@ -158,6 +158,8 @@ public:
     static void to_init(ibv_qp *qp);
     void to_rtr(ibv_qp *qp, const Address &to) const;
     static void to_rts(ibv_qp *qp, const PathOptions &options = {});
+    /// The same where it may fail: what ibv_modify_qp answered.
+    static int try_rts(ibv_qp *qp, const PathOptions &options = {});
     /// Tells the other its address and connects to the one that the other tells.
     Address join(ibv_qp *qp, Link &link, const PathOptions &options = {}) const;
     ibv_ah_attr path_to(const ibv_gid &gid) const;
