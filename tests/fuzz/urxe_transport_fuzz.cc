@@ -73,6 +73,7 @@ public:
         has_failed_ = status != IBV_WC_SUCCESS;
     }
 
+    uint32_t lost() { return lost_++ / 2; }
     void count(transport::Counter) {}
     bool use_queue(uint32_t number) { return number % 2 == 0; }
     bool take_receive()
@@ -156,6 +157,7 @@ private:
     bool has_room_ = false;
     bool has_receive_ = false;
     bool has_failed_ = false;
+    uint32_t lost_ = 0;
     bool has_fault_ = false;
     uint32_t scattered_ = 0;
     uint8_t receive_[600];

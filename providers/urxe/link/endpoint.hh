@@ -69,6 +69,7 @@ public:
     void remote_done(bool is_write, bool is_success, uint32_t length);
     bool invalidate(uint32_t rkey);
     void failed(wire::NakCode code, bool told);
+    uint32_t lost() { return link().lost(); }
     void count(transport::Counter counter) { link().counters.add(counter); }
 
 private:

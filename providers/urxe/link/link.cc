@@ -3,6 +3,7 @@
 #include "link/link.hh"
 
 #include <infiniband/driver.h>
+#include <linux/sock_diag.h>
 #include <netinet/udp.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -200,6 +201,20 @@ int Link::change_membership(const wire::Address &group, uint32_t interface, bool
                                : setsockopt(file, IPPROTO_IPV6, joins ? IPV6_JOIN_GROUP : IPV6_LEAVE_GROUP,
                                             &group6, sizeof group6);
     return result == 0 ? 0 : errno;
+}
+
+uint32_t Link::lost() const
+{
+    const int error = errno;
+    uint32_t sum = 0;
+    for (const int socket : sockets_) {
+        uint32_t numbers[SK_MEMINFO_VARS] = {};
+        socklen_t size = sizeof numbers;
+        if (socket >= 0 && getsockopt(socket, SOL_SOCKET, SO_MEMINFO, numbers, &size) == 0)
+            sum += numbers[SK_MEMINFO_DROPS];
+    }
+    errno = error;
+    return sum;
 }
 
 int Link::join(const wire::Address &group, uint32_t interface)

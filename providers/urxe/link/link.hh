@@ -51,6 +51,8 @@ public:
     /// The descriptors that become readable when packets arrive. -1: there is none.
     static constexpr size_t kSockets = 3;
     const int (&sockets() const)[kSockets] { return sockets_; }
+    /// Packets that came when a socket had no room for them, ever, modulo 2^32. Asks the kernel.
+    uint32_t lost() const;
 
     /// Makes packets to a multicast group arrive that come in by that interface, or does not any more. 0 or a positive errno
     /// value. Without a socket nothing arrives anyway.

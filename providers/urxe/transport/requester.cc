@@ -3,6 +3,7 @@
 #include "transport/requester.hh"
 
 #include <algorithm>
+#include <utility>
 
 namespace urxe::transport {
 
@@ -36,6 +37,8 @@ void Requester::progress(uint64_t now)
         deadline_ = kNever;
         if (paused_)
             paused_ = false;
+        else if (is_excused())
+            rewind();
         else
             retry();
     }
@@ -79,6 +82,19 @@ void Requester::rewind()
     answers_count_ = 0;
 }
 
+/// Whether the peer may well have answered: there was no room for what came. That does not count as a try, but for every
+/// eighth time, since the peer may be gone all the same.
+bool Requester::is_excused()
+{
+    constexpr uint8_t kMostExcused = 7;
+    const uint32_t before = std::exchange(lost_, ops_.lost(host_));
+    if (lost_ == before || excused_ == kMostExcused)
+        return false;
+    ++excused_;
+    ops_.count(host_, Counter::kRetry);
+    return true;
+}
+
 void Requester::retry()
 {
     if (retries_ >= config_.retry_count) {
@@ -87,6 +103,7 @@ void Requester::retry()
     }
     ops_.count(host_, Counter::kRetry);
     ++retries_;
+    excused_ = 0;
     deadline_ = kNever;
     rewind();
 }
@@ -129,6 +146,7 @@ void Requester::advance(Sequence sequence)
 {
     unacknowledged_ = sequence;
     retries_ = 0;
+    excused_ = 0;
     rnr_retries_ = 0;
     if (!paused_)
         deadline_ = config_.timeout_ns == 0 ? kNever : now_ + config_.timeout_ns;

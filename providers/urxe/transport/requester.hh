@@ -64,6 +64,8 @@ struct RequesterOps {
     /// byte_count is the length of the message. After any status but IBV_WC_SUCCESS the queue pair is in the
     /// error state, and the requester does nothing more.
     void (*complete)(void *self, uint32_t index, ibv_wc_status status, uint32_t byte_count);
+    /// A number that changes when a packet came that there was no room for.
+    uint32_t (*lost)(void *self);
     void (*count)(void *self, Counter counter);
 };
 
@@ -82,6 +84,7 @@ inline constexpr RequesterOps kRequesterOps = {
     [](void *self, uint32_t index, ibv_wc_status status, uint32_t byte_count) {
         static_cast<Host *>(self)->complete(index, status, byte_count);
     },
+    [](void *self) { return static_cast<Host *>(self)->lost(); },
     [](void *self, Counter counter) { static_cast<Host *>(self)->count(counter); }};
 
 /// Sends the requests of a send queue (IBTA 9.7.2, 9.7.3, 9.7.6, 9.8, 9.9.2; A14; A19).
@@ -138,6 +141,7 @@ private:
         return config_.transport == wire::Transport::kUc || config_.transport == wire::Transport::kUd;
     }
     void rewind();
+    bool is_excused();
     void retry();
     void retry_early();
     void ask();
@@ -191,6 +195,8 @@ private:
     bool paused_ = false;         // by an RNR NAK
     bool failed_ = false;
     uint8_t retries_ = 0;
+    uint8_t excused_ = 0;  // retries in a row that did not count
+    uint32_t lost_ = 0;    // what the host said of lost packets at the last retry
     uint8_t rnr_retries_ = 0;
     Sequence repaired_ = 0;  // unacknowledged_ when a response last told of a loss
 

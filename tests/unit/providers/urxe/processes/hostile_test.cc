@@ -161,6 +161,9 @@ void live(Device &device, Link &link, uint64_t seed, GoesOn goes_on)
         device.to_rtr(qp, to);
         // It may have been called to the error state: then it takes nothing below.
         (void)Device::try_rts(qp, {.timeout = 10, .retry_cnt = 2, .rnr_retry = 2});
+        // Where a message begins, it may be a tag's header.
+        for (size_t at = 0; at < 2048; at += 8)
+            own.page()[at] = static_cast<uint8_t>(random.below(5));
         for (int i = 0; i < 400; ++i) {
             ibv_sge sges[2];
             for (ibv_sge &sge : sges)
@@ -183,8 +186,6 @@ void live(Device &device, Link &link, uint64_t seed, GoesOn goes_on)
                                                           IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM,
                                                           IBV_WR_RDMA_READ,  IBV_WR_ATOMIC_FETCH_AND_ADD};
                     const ibv_wr_opcode opcode = kOpcodes[random.below(std::size(kOpcodes))];
-                    // Where it is a message's beginning, it is a tag's header.
-                    own.page()[random.below(256) * 8] = static_cast<uint8_t>(random.below(5));
                     (void)post(
                         qp, opcode, random.next(), mr, random.below(256) * 8,
                         opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ? 8 : static_cast<uint32_t>(random.below(1024)),

@@ -124,6 +124,7 @@ public:
     }
     bool invalidate(uint32_t rkey);
     void failed(wire::NakCode code, bool told);
+    uint32_t lost() const { return lost_packets; }
     void count(Counter counter) { ++counts[static_cast<size_t>(counter)]; }
     unsigned counted(Counter counter) const { return counts[static_cast<size_t>(counter)]; }
 
@@ -147,6 +148,7 @@ public:
     std::vector<Done> done;
     std::optional<wire::NakCode> fault;
     bool fault_told = false;
+    uint32_t lost_packets = 0;    // what lost() says
     size_t link_room = SIZE_MAX;  // packets
     std::vector<Bytes> sent;
     std::array<unsigned, kCounters> counts{};

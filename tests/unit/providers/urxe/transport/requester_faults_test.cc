@@ -65,6 +65,28 @@ TEST_F(requester, repeats_when_nothing_answers_until_it_gives_up)
     EXPECT_EQ(end.completions.size(), 1u);
 }
 
+TEST_F(requester, does_not_count_retries_whose_answer_may_have_found_no_room)
+{
+    post(Op::kSend, 1);
+    progress(0);
+    uint64_t now = 0;
+    for (int i = 0; i < 7; ++i) {
+        ++end.lost_packets;
+        EXPECT_EQ(psns(progress(now += 1000)), (std::vector<uint32_t>{100}));
+    }
+    // The eighth counts, and so does where nothing was lost.
+    ++end.lost_packets;
+    EXPECT_EQ(psns(progress(now += 1000)), (std::vector<uint32_t>{100}));
+    EXPECT_EQ(psns(progress(now += 2000)), (std::vector<uint32_t>{100}));
+    EXPECT_EQ(psns(progress(now += 4000)), (std::vector<uint32_t>{100}));
+    EXPECT_TRUE(end.completions.empty());
+    // After one that counted others may be excused again.
+    ++end.lost_packets;
+    EXPECT_EQ(psns(progress(now += 4000)), (std::vector<uint32_t>{100}));
+    EXPECT_TRUE(progress(now += 4000).empty());
+    EXPECT_EQ(end.completions, (Completions{{0, IBV_WC_RETRY_EXC_ERR, 0}}));
+}
+
 TEST_F(requester, starts_timer_and_count_again_when_something_is_acknowledged)
 {
     post(Op::kSend, 2 * kMtu);
