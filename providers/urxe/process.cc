@@ -411,15 +411,19 @@ void Process::call_attention(Peer &peer, uint32_t index)
 {
     shared::ProcessHeader &header = peer.heap.header();
     header.attention[index / 64].fetch_or(uint64_t{1} << index % 64, std::memory_order_release);
-    header.has_attention.store(1, std::memory_order_seq_cst);
-    if (!peer.is_self && header.helper_sleeps.load(std::memory_order_seq_cst) != 0)
-        write_byte(peer, header.wake);
+    ask_to_attend(peer);
 }
 
 void Process::call_for_lost_regions(Peer &peer)
 {
+    peer.heap.header().has_lost_regions.store(1, std::memory_order_release);
+    ask_to_attend(peer);
+}
+
+/// Has a peer look at what was marked for its attention.
+void Process::ask_to_attend(Peer &peer)
+{
     shared::ProcessHeader &header = peer.heap.header();
-    header.has_lost_regions.store(1, std::memory_order_release);
     header.has_attention.store(1, std::memory_order_seq_cst);
     if (!peer.is_self && header.helper_sleeps.load(std::memory_order_seq_cst) != 0)
         write_byte(peer, header.wake);

@@ -260,6 +260,7 @@ private:
     void become_inherited();
     void drop_callers();
     void destroy();
+    void ask_to_attend(Peer &peer);
     void attend_all();
     void help();
     void stop_helper();

@@ -43,6 +43,10 @@ bool find(Peer &peer, TagList &list, uint64_t tag, uint64_t taker, TakenReceive 
         auto &entry = *reinterpret_cast<TagEntry *>(entries + slot * stride);
         const uint32_t next = shared::once(entry.next);
         const bool is_last = next >= slots;
+        const auto unlink = [&] {
+            std::atomic_ref(*link).store(next, std::memory_order_release);
+            entry.state.store(shared::kTagUnlinked, std::memory_order_release);
+        };
         if (entry.state.load(std::memory_order_relaxed) == shared::kTagListed) {
             if (static_cast<int32_t>(entry.number - list.active_end) >= 0)
                 return false;
@@ -60,16 +64,13 @@ bool find(Peer &peer, TagList &list, uint64_t tag, uint64_t taker, TakenReceive 
                 std::memcpy(taken.segments, entry.segments, taken.count * sizeof(shared::Segment));
             entry.taker.store(taker, std::memory_order_relaxed);
             entry.state.store(shared::kTagTaken, std::memory_order_release);
-            if (!is_last) {
-                std::atomic_ref(*link).store(next, std::memory_order_release);
-                entry.state.store(shared::kTagUnlinked, std::memory_order_release);
-            }
+            if (!is_last)
+                unlink();
             return true;
         }
         if (is_last)
             return false;
-        std::atomic_ref(*link).store(next, std::memory_order_release);
-        entry.state.store(shared::kTagUnlinked, std::memory_order_release);
+        unlink();
     }
     return false;
 }

@@ -39,7 +39,10 @@ struct Target {
     shared::SrqEntry *tag_matching_srq() const;
 
     /// As shared::Receive::taker has it.
-    uint64_t taker() const { return uint64_t{qp.generation.load(std::memory_order_relaxed)} << 32 | index(); }
+    uint64_t taker() const
+    {
+        return shared::taker_of(index(), qp.generation.load(std::memory_order_relaxed));
+    }
     uint32_t index() const { return shared::index_of_qp(qp.qp_num.load(std::memory_order_relaxed)); }
     /// Has the owner look at the QP; bits of shared::Attention.
     void call(uint32_t attention) const;
@@ -57,7 +60,7 @@ struct Target {
     void fail(uint32_t attention) const;
 };
 
-/// The most bytes of a message to a tag-matching SRQ that decide what becomes of it.
+/// The most bytes of a message to a tag-matching SRQ that decide what becomes of it: the two headers of a rendezvous request.
 constexpr size_t kTagHeader = 32;
 
 /// A receive that was taken.

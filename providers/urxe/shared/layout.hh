@@ -114,6 +114,12 @@ static_assert(sizeof(Receive) == 16);
 /// A bit of Receive::taker: TagList::unexpected counts it.
 constexpr uint64_t kIsUnexpected = 1U << 31;
 
+/// What Receive::taker says of a QP.
+constexpr uint64_t taker_of(uint32_t qp, uint32_t generation)
+{
+    return uint64_t{generation} << 32 | qp;
+}
+
 /// A buffer that is posted with a tag; `segments` follow it.
 struct TagEntry {
     uint64_t tag;

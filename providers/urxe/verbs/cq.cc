@@ -252,7 +252,7 @@ bool take_receive(Qp &qp, const Said &said, const uint8_t *data, ibv_wc &wc)
 }
 
 /// The owner's part of a rendezvous request, once it is known to be one of a tag of the QP's SRQ.
-void take_rendezvous(Cq &cq, Qp &qp, uint32_t tag, const uint8_t (&header)[kRendezvousHeader], ibv_wc &wc)
+void take_rendezvous(Cq &cq, Qp &qp, uint32_t tag, const uint8_t (&header)[direct::kTagHeader], ibv_wc &wc)
 {
     TagQueue &tags = qp.srq->tags;
     ReceiveQueue::Ended ended;
@@ -264,7 +264,7 @@ void take_rendezvous(Cq &cq, Qp &qp, uint32_t tag, const uint8_t (&header)[kRend
         return;
     cq.is_busy.exchange(1, std::memory_order_seq_cst);
     if (tags.complete(tag, true, true, ended) && wc.status == IBV_WC_TM_RNDV_INCOMPLETE) {
-        wc.byte_len = std::min(kRendezvousHeader, ended.length);
+        wc.byte_len = std::min<uint32_t>(direct::kTagHeader, ended.length);
         unpack(*cq.process, header, wc.byte_len, ended, qp.srq->receives.pd());
     }
     cq.is_busy.store(0, std::memory_order_release);
@@ -308,7 +308,7 @@ bool cq_take(Cq &cq, ibv_wc &wc)
                 mw_invalidated(*cq.process, said.imm_data, wc.qp_num);
         }
         cq.is_busy.store(0, std::memory_order_release);
-        uint8_t header[kRendezvousHeader];
+        uint8_t header[direct::kTagHeader];
         if (said.is_rendezvous()) [[unlikely]]
             std::memcpy(header, completion.data, sizeof header);
         ++cq.consumed;

@@ -128,14 +128,7 @@ bool ReceiveQueue::complete(uint32_t slot, bool is_success, bool with_segments, 
     common::Locked locked(lock_);
     if (slot >= slots_ || !states_[slot].is_outstanding) [[unlikely]]
         return false;
-    ended.wr_id = states_[slot].wr_id;
-    const shared::Receive &receive = kept(slot);
-    ended.length = receive.length;
-    ended.num_segments = 0;
-    if (with_segments) {
-        ended.num_segments = receive.num_segments;
-        std::copy_n(receive.segments, receive.num_segments, ended.segments);
-    }
+    ended.fill(states_[slot].wr_id, kept(slot), with_segments);
     if (tags_ != nullptr && (at(slot).taker.load(std::memory_order_relaxed) & shared::kIsUnexpected) != 0) {
         if (is_success) {
             ++seen_;

@@ -4,6 +4,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "direct/memory.hh"
@@ -35,6 +36,16 @@ public:
         uint32_t length;  ///< sum of the segments'
         uint32_t num_segments;
         shared::Segment segments[direct::kMaxSegments];
+
+        /// From a shared::Receive or shared::TagEntry.
+        template <class Posted>
+        void fill(uint64_t id, const Posted &posted, bool with_segments)
+        {
+            wr_id = id;
+            length = posted.length;
+            num_segments = with_segments ? posted.num_segments : 0;
+            std::copy_n(posted.segments, num_segments, segments);
+        }
     };
     /// Ends the receive in a slot, whose message the program sees if it is a success; its segments are given only if they are
     /// asked for. False where no receive is outstanding there: whoever said so does not tell the truth. Any thread.
@@ -105,7 +116,7 @@ private:
         for (uint32_t number = queue_->taken.load(std::memory_order_relaxed), i = 0;
              number != posted_ && i < slots_; ++number, ++i)
             states_[order_[number & mask_] & mask_].is_waiting = true;
-        const uint64_t taker = uint64_t{generation} << 32 | qp;
+        const uint64_t taker = shared::taker_of(qp, generation);
         uint32_t unexpected = seen_;
         for (uint32_t slot = 0; slot < slots_; ++slot) {
             if (!states_[slot].is_outstanding || states_[slot].is_waiting)

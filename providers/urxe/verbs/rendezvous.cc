@@ -15,9 +15,7 @@
 
 namespace urxe {
 
-static_assert(sizeof(ibv_tmh) + sizeof(ibv_rvh) == kRendezvousHeader);
-
-ibv_wc_status rendezvous_begin(Qp &qp, uint32_t tag, const uint8_t (&header)[kRendezvousHeader],
+ibv_wc_status rendezvous_begin(Qp &qp, uint32_t tag, const uint8_t (&header)[direct::kTagHeader],
                                const ReceiveQueue::Ended &buffer)
 {
     const uint8_t *where = header + sizeof(ibv_tmh);
@@ -54,8 +52,8 @@ ibv_wc_status rendezvous_begin(Qp &qp, uint32_t tag, const uint8_t (&header)[kRe
     set_common(qp, finish, 0, IBV_WR_SEND, IBV_SEND_INLINE | IBV_SEND_FENCE);
     finish.origin = Origin::kTagFinish;
     finish.is_signaled = false;
-    finish.length = kRendezvousHeader;
-    std::memcpy(finish.inline_data(), header, kRendezvousHeader);
+    finish.length = direct::kTagHeader;
+    std::memcpy(finish.inline_data(), header, direct::kTagHeader);
     finish.inline_data()[offsetof(ibv_tmh, opcode)] = IBV_TMH_FIN;
 
     qp.posted.store(number + 2, std::memory_order_release);

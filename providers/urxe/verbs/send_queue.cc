@@ -268,16 +268,12 @@ int set_inline(const Qp &qp, Request &request, const ibv_sge *list, uint32_t cou
 void qp_complete_request(Qp &qp, ibv_wc_status status, uint32_t byte_len)
 {
     const Request &request = qp.request(qp.next);
-    if (request.origin != Origin::kProgram) [[unlikely]] {
+    const bool is_programs = request.origin == Origin::kProgram;
+    if (!is_programs) [[unlikely]]
         rendezvous_complete(qp, status);
-        ++qp.next;
-        qp.give_up_at = 0;
-        qp.rnr_tries = 0;
-        return;
-    }
-    if (qp.has_counters) [[unlikely]]
+    else if (qp.has_counters) [[unlikely]]
         comp_cntr_count(qp, counted_op(request), status == IBV_WC_SUCCESS, request.length);
-    if (request.is_signaled || status != IBV_WC_SUCCESS) {
+    if (is_programs && (request.is_signaled || status != IBV_WC_SUCCESS)) {
         qp.told_end = qp.next + 1;
         direct::NewCompletion completion{};
         completion.qp = qp.index;

@@ -221,14 +221,7 @@ bool TagQueue::complete(uint32_t slot, bool is_final, bool with_segments, Receiv
     common::Locked locked(lock_);
     if (slot >= slots_ || !states_[slot].is_outstanding)
         return false;
-    ended.wr_id = states_[slot].wr_id;
-    const shared::TagEntry &posted = kept(slot);
-    ended.length = posted.length;
-    ended.num_segments = 0;
-    if (with_segments) {
-        ended.num_segments = posted.num_segments;
-        std::copy_n(posted.segments, posted.num_segments, ended.segments);
-    }
+    ended.fill(states_[slot].wr_id, kept(slot), with_segments);
     if (is_final) {
         const shared::SharedLocked takers(srq_->receives.lock);
         // A peer that does not tell the truth may have left it in the list.

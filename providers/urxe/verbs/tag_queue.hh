@@ -80,7 +80,7 @@ private:
     {
         common::Locked locked(lock_);
         const shared::SharedLocked takers(srq_->receives.lock);
-        const uint64_t taker = uint64_t{generation} << 32 | qp;
+        const uint64_t taker = shared::taker_of(qp, generation);
         for (uint32_t slot = 0; slot < slots_; ++slot)
             if (states_[slot].is_outstanding &&
                 at(slot).state.load(std::memory_order_relaxed) != shared::kTagListed &&
