@@ -198,7 +198,8 @@ Peer *Process::connect(uint32_t slot)
         return made.release();
     tell_of_refusal(who, error);
     disconnect(made.release());
-    return common::null_with(error);
+    // It has died since it was asked: its files are not there any more.
+    return common::null_with(error == ENOENT ? ESRCH : error);
 }
 
 void Process::disconnect(Peer *peer)
