@@ -56,7 +56,7 @@ uint64_t now_ns()
 void Process::fence_others()
 {
     const int error = errno;
-    if (header().needs_fences != 0 || syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0)
+    if (fences_by_itself || syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0)
         std::atomic_thread_fence(std::memory_order_seq_cst);
     errno = error;
 }
@@ -240,7 +240,6 @@ int Process::create(Process &process)
     const long barriers = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
     process.fences_by_itself = barriers < 0 || (barriers & MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0 ||
                                syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) != 0;
-    header.needs_fences = process.fences_by_itself ? 1 : 0;
     header.pid_namespace = inode_of("/proc/self/ns/pid");
     header.wake = pipe_end(process.wake_write_);
     header.lifeline = pipe_end(process.lifeline_);

@@ -11,6 +11,7 @@ namespace urxe::direct {
 using shared::Armed;
 using shared::Completion;
 using shared::CqEntry;
+using shared::Fences;
 
 namespace {
 
@@ -99,7 +100,7 @@ Pushed push(Process &process, Peer &peer, CqEntry &cq, const NewCompletion &comp
         channel = cq.channel;
         if (channel.inode != 0) {
             // Who arms the queue and then finds no completion must be told of this one.
-            if (process.fences_by_itself || peer.heap.header().needs_fences != 0) [[unlikely]]
+            if (cq.fences.load(std::memory_order_relaxed) != Fences::kSpared || process.fences_by_itself)
                 std::atomic_thread_fence(std::memory_order_seq_cst);
             else
                 std::atomic_signal_fence(std::memory_order_seq_cst);

@@ -316,6 +316,15 @@ static_assert(sizeof(PipeEnd) == 16);
 /// What a completion queue waits for before it makes an event.
 enum class Armed : uint32_t { kNo, kSolicited, kAny };
 
+/// Who puts a completion in and then looks whether the queue is armed needs a fence in between, so that whoever arms it and
+/// then looks for completions misses none. It is spared where no queue was ever armed: the first time, the owner has all
+/// processors fence instead (Process::fence_others()).
+enum class Fences : uint32_t {
+    kSpared,
+    kBegun,  ///< there may still be some who saw kSpared
+    kEach    ///< whoever puts completions in fences
+};
+
 struct alignas(kCacheLine) CqEntry {
     std::atomic<uint32_t> generation;  ///< odd: there is one now
     uint32_t mask;                     ///< slots of the ring - 1, a power of two less one
@@ -326,7 +335,8 @@ struct alignas(kCacheLine) CqEntry {
     /// An event that any completion makes comes with the `event_count`th after it was asked for (0: however many there are),
     /// or `event_period` microseconds after the first (0: whenever that is); 0 and 0: with the first.
     uint32_t event_count, event_period;
-    uint32_t unused[4];
+    std::atomic<Fences> fences;
+    uint32_t unused[3];
 
     alignas(kCacheLine) Lock lock;  ///< of those who put completions in
     std::atomic<uint32_t> produced;
@@ -358,7 +368,7 @@ struct alignas(kCacheLine) AccessSlot {
 constexpr uint32_t kRevoked = 1U << 31;
 constexpr uint32_t kAccessSlots = 64;
 
-constexpr uint64_t kMagic = 0x3130'6578'7275'0009;  ///< changes with each change of this file
+constexpr uint64_t kMagic = 0x3130'6578'7275'000a;  ///< changes with each change of this file
 
 /// The least significant bits of a QP number that are the QP's index in its process; those above are the process's slot.
 constexpr uint32_t kQpIndexBits = 14;
@@ -427,8 +437,6 @@ struct alignas(kCacheLine) ProcessHeader {
     PipeEnd wake;                     ///< wakes the helper thread
     PipeEnd lifeline;                 ///< nobody else writes to it: it ends with the program
     uint64_t instance;                ///< a random number, which no other process that had the slot has
-    /// Who arms a queue cannot have other processors' stores done: their threads must.
-    uint32_t needs_fences;
     uint64_t probe;  ///< address, in the owner, of a uint64_t that is kMagic
 
     alignas(kCacheLine) Lock atomics;  ///< held across an atomic operation on the owner's memory

@@ -84,6 +84,8 @@ Cq *make(ibv_context *context, ibv_pd *domain, int cqe, ibv_comp_channel *channe
     entry.armed.store(shared::Armed::kNo);
     entry.events.store(0);
     entry.event_count = entry.event_period = entry.untold = 0;
+    entry.fences.store(process.fences_by_itself ? shared::Fences::kEach : shared::Fences::kSpared,
+                       std::memory_order_relaxed);
     entry.event_due.store(0);
     entry.channel = {};
     if (channel != nullptr) {
@@ -468,12 +470,19 @@ int cq_req_notify(ibv_cq *ibcq, int solicited_only)
     CqEntry &entry = *to_cq(ibcq).shared;
     if (to_cq(ibcq).channel == nullptr)
         return EINVAL;
+    // Before it is armed: whoever sees that it is not fenced for sees no sooner that it is armed.
+    if (entry.fences.load(std::memory_order_relaxed) == shared::Fences::kSpared)
+        entry.fences.store(shared::Fences::kBegun, std::memory_order_relaxed);
     // To ask for less than was asked for takes nothing back (IBTA 11.4.2.2).
     if (solicited_only == 0)
-        entry.armed.store(shared::Armed::kAny, std::memory_order_seq_cst);
+        entry.armed.store(shared::Armed::kAny, std::memory_order_release);
     else if (shared::Armed none = shared::Armed::kNo; true)
-        entry.armed.compare_exchange_strong(none, shared::Armed::kSolicited, std::memory_order_seq_cst);
-    to_cq(ibcq).process->fence_others();
+        entry.armed.compare_exchange_strong(none, shared::Armed::kSolicited, std::memory_order_release);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (entry.fences.load(std::memory_order_relaxed) != shared::Fences::kEach) [[unlikely]] {
+        to_cq(ibcq).process->fence_others();
+        entry.fences.store(shared::Fences::kEach, std::memory_order_relaxed);
+    }
     to_cq(ibcq).process->expects_events();
     return 0;
 }
