@@ -128,7 +128,7 @@ void tell_of_refusal(const ucred &who, int error)
 }
 
 /// Of the calling thread; null: none.
-__thread HeldBytes *held_bytes;
+[[gnu::tls_model("initial-exec")]] __thread HeldBytes *held_bytes;
 
 }  // namespace
 

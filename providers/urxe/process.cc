@@ -36,7 +36,7 @@ bool watches_forks;
 const uint64_t kProbed = shared::kMagic;
 
 /// The calling thread's accesses.
-__thread const Access *innermost;
+[[gnu::tls_model("initial-exec")]] __thread const Access *innermost;
 
 uint64_t inode_of(const char *path)
 {

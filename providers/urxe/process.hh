@@ -245,6 +245,8 @@ public:
     int watch_frames(int file, bool on);
     /// Gives how many packets there were; nothing: another thread takes them at this moment; the helper waits for it.
     std::optional<size_t> poll_link(bool is_helper, link::Link::Look look);
+    /// Whether a thread of the program that looks for packets is to look at the time as well: each time costs too much.
+    bool is_time_due() const { return looks_.load(std::memory_order_relaxed) % kLooksPerTime == 0; }
     /// The program is going to sleep until there is an event.
     void expects_events();
 
@@ -285,6 +287,8 @@ private:
     }
     static constexpr size_t kChunks =
         (sizeof(shared::ProcessHeader) - offsetof(shared::ProcessHeader, regions)) / sizeof(shared::Offset);
+
+    static constexpr uint32_t kLooksPerTime = 4;
 
     std::atomic<void *> chunks_[kChunks];  ///< of the tables in the header, in their order
     std::atomic<uint32_t> next_key_;

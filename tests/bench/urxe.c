@@ -38,6 +38,9 @@ static struct shared {
     atomic_uint arrived;
     atomic_uint goes;
     int events[2];
+    struct {
+        _Alignas(128) char bytes[64];
+    } message[2]; /* to each side */
 } * shared;
 
 static int me;
@@ -305,6 +308,18 @@ static void write_by_kernel(char value)
     struct iovec from = {source(), 8}, to = {(void *)(uintptr_t)other()->address, 8};
     if (process_vm_writev(other()->pid, &from, 1, &to, 1, 0) != 8)
         die("process_vm_writev: %s", strerror(errno));
+}
+
+/* What the two processors do without anything in between: a message of 64 bytes in memory that both map. */
+static void write_shared(char value)
+{
+    memset(source(), value, 64);
+    memcpy(shared->message[1 - me].bytes, source(), 64);
+}
+
+static double shared_latency(unsigned n)
+{
+    return ping_pong(n, shared->message[me].bytes, write_shared);
 }
 
 static double write_latency(unsigned n)
@@ -637,9 +652,9 @@ int main(int argc, char **argv)
             datagram_event_latency_bare);
         row("packets: write 1 MiB, several at once", 200 * scale, many_writes, stream_bare);
     } else {
-        row("send 64 B, half round trip", 19200 * scale, send_latency, NULL);
+        row("send 64 B, half round trip", 19200 * scale, send_latency, shared_latency);
         row("write 8 B, half round trip", 6400 * scale, write_latency, write_latency_bare);
-        row("write 8 B to a buffer, half round trip", 6400 * scale, buffer_latency, write_latency_bare);
+        row("write 8 B to a buffer, half round trip", 6400 * scale, buffer_latency, shared_latency);
         row("write 1 MiB", 200 * scale, large_write, large_write_bare);
         row("read 1 MiB", 200 * scale, large_read, large_read_bare);
         row("send 64 B inline, each", 200000 * scale, message_rate, NULL);

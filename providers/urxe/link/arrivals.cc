@@ -196,27 +196,32 @@ std::optional<size_t> Process::poll_link(bool is_helper, link::Link::Look look)
         return 0;
     if (!take_turn(is_helper))
         return std::nullopt;
-    const HeldBytes held(*this);
-    // Outside of an Access, since what is carried out may wait for those who work on this process's objects.
-    answer(touched_, true, is_helper);
-    let_go(touched_);
+    std::optional<HeldBytes> held;
+    const bool has_waited = touched_.count != 0;
     size_t count = 0;
     {
         std::optional<Access> access;
         count = link.receive(look, [&](const link::Link::Arrival &arrival) {
-            if (!access.has_value())
+            if (!access.has_value()) {
+                held.emplace(*this);
                 access.emplace(self);
+            }
             return *access ? take_or_pass_on(*this, arrival, touched_, is_helper) : size_t{1};
         });
     }
     if (!is_helper)
         looks_for_packets();
-    // A program that polls answers a message with one of its own as a rule: the acknowledgement waits for that, or for the
-    // next look. If there is none, the helper notices soon.
-    const bool is_looked_after = !is_helper && !helper_watches_.load(std::memory_order_relaxed);
-    answer(touched_, !is_looked_after, is_helper);
-    if (!is_looked_after)
-        let_go(touched_);
+    // Outside of an Access, since what is carried out may wait for those who work on this process's objects.
+    if (touched_.count != 0) {
+        if (!held.has_value())
+            held.emplace(*this);
+        // A program that polls answers a message with one of its own as a rule: the acknowledgement waits for that, or for
+        // the next look. If there is none, the helper notices soon.
+        const bool waits = !has_waited && !is_helper && !helper_watches_.load(std::memory_order_relaxed);
+        answer(touched_, !waits, is_helper);
+        if (!waits)
+            let_go(touched_);
+    }
     touched_lock_.unlock();
     return count;
 }
@@ -226,11 +231,15 @@ void Process::looks_for_packets()
 {
     constexpr uint64_t kPauseNs = 100'000;
     constexpr uint32_t kMany = 32;
+    const uint32_t looks = looks_.load(std::memory_order_relaxed) + 1;
+    looks_.store(looks, std::memory_order_relaxed);
+    if (!is_time_due())
+        return;
     const uint64_t now = now_ns();
     const bool goes_on = now - polled_at_.load(std::memory_order_relaxed) < kPauseNs;
     polled_at_.store(now, std::memory_order_relaxed);
-    const uint32_t looks = goes_on ? looks_.load(std::memory_order_relaxed) + 1 : 0;
-    looks_.store(looks, std::memory_order_relaxed);
+    if (!goes_on)
+        looks_.store(0, std::memory_order_relaxed);
     if (looks >= kMany && helper_watches_.load(std::memory_order_relaxed)) {
         watch_link(false);
         wake_helper();  // which has to look now and then from here on

@@ -58,17 +58,24 @@ struct Passed {
     uint32_t segment_size;
 };
 
-/// Where packets are put together and taken apart.
+/// Where packets are put together and taken apart. What each look needs is in as few pages as possible.
 struct Link::Memory {
-    uint8_t out[kBatch * wire::kMaxPacketSize];
-    Queued queue[kBatch];
-    uint8_t in[kBuffers][kBufferSize];
-    size_t filled_for, filled;
+    /// Where the kernel says about a datagram what is not in it.
+    struct Description {
+        iovec pieces[2];
+        union {
+            sockaddr_in v4;
+            sockaddr_in6 v6;
+        } name;
+        Passed passed;
+        alignas(cmsghdr) char control[160];
+    };
     mmsghdr headers[kBuffers];
-    iovec pieces[kBuffers][2];
-    Passed passed[kBuffers];
-    sockaddr_storage names[kBuffers];
-    alignas(cmsghdr) char control[kBuffers][256];
+    size_t filled_for, filled;
+    Description descriptions[kBuffers];
+    alignas(4096) uint8_t in[kBuffers][kBufferSize];
+    Queued queue[kBatch];
+    uint8_t out[kBatch * wire::kMaxPacketSize];
 };
 
 int Link::open_udp(int family)
@@ -149,10 +156,10 @@ int Link::open(uint32_t slot)
 {
     if (is_open())
         return 0;
-    auto *memory = static_cast<Memory *>(std::malloc(sizeof(Memory)));
+    auto *memory = static_cast<Memory *>(std::aligned_alloc(alignof(Memory), sizeof(Memory)));
     if (memory == nullptr)
         return ENOMEM;
-    std::memset(static_cast<void *>(memory), 0, sizeof *memory);
+    std::memset(static_cast<void *>(memory), 0, offsetof(Memory, in));
     memory->filled_for = kSockets;  // none
     memory_ = memory;
     sockets_[kIpv4] = open_udp(AF_INET);
@@ -382,20 +389,19 @@ int Link::fill(size_t socket)
     const bool is_same = memory.filled_for == socket;
     for (size_t i = 0; i < (is_same ? memory.filled : kBuffers); ++i) {
         msghdr &header = memory.headers[i].msg_hdr;
-        iovec *pieces = memory.pieces[i];
+        Memory::Description &description = memory.descriptions[i];
+        iovec *pieces = description.pieces;
+        header = {};
         if (socket == kLocal) {
-            header = {};
-            pieces[0] = {&memory.passed[i], sizeof(Passed)};
+            pieces[0] = {&description.passed, sizeof(Passed)};
             pieces[1] = {memory.in[i], kBufferSize};
-            header.msg_control = memory.control[i];
-            header.msg_controllen = sizeof memory.control[i];
         } else {
             pieces[0] = {memory.in[i], kBufferSize};
-            header.msg_name = &memory.names[i];
-            header.msg_namelen = sizeof memory.names[i];
-            header.msg_control = memory.control[i];
-            header.msg_controllen = sizeof memory.control[i];
+            header.msg_name = &description.name;
+            header.msg_namelen = sizeof description.name;
         }
+        header.msg_control = description.control;
+        header.msg_controllen = sizeof description.control;
         header.msg_iov = pieces;
         header.msg_iovlen = socket == kLocal ? 2 : 1;
     }
@@ -418,14 +424,15 @@ int Link::fill(size_t socket)
 bool Link::describe(size_t socket, int buffer, Arrival &arrival) const
 {
     const mmsghdr &received = memory_->headers[buffer];
+    const Memory::Description &described = memory_->descriptions[buffer];
     size_t length = received.msg_len;
     if (socket == kLocal) {
         // Only the user's own processes, and the superuser's, say where a packet came from.
         if (length < sizeof(Passed) || !is_from_user(received.msg_hdr))
             return false;
         length -= sizeof(Passed);
-        arrival.route = memory_->passed[buffer].route;
-        arrival.segment_size = memory_->passed[buffer].segment_size;
+        arrival.route = described.passed.route;
+        arrival.segment_size = described.passed.segment_size;
         arrival.run = {memory_->in[buffer], length};
         return (length != 0) == (arrival.segment_size != 0);
     }
@@ -436,13 +443,13 @@ bool Link::describe(size_t socket, int buffer, Arrival &arrival) const
     route.flow.destination_port = wire::kRoceUdpPort;
     auto *header = const_cast<msghdr *>(&received.msg_hdr);
     if (socket == kIpv4) {
-        const auto &name = reinterpret_cast<const sockaddr_in &>(memory_->names[buffer]);
+        const sockaddr_in &name = described.name.v4;
         std::copy(wire::kMappedPrefix.begin(), wire::kMappedPrefix.end(), route.flow.source.begin());
         std::copy(wire::kMappedPrefix.begin(), wire::kMappedPrefix.end(), route.flow.destination.begin());
         std::memcpy(route.flow.source.data() + 12, &name.sin_addr, 4);
         route.flow.source_port = ntohs(name.sin_port);
     } else {
-        const auto &name = reinterpret_cast<const sockaddr_in6 &>(memory_->names[buffer]);
+        const sockaddr_in6 &name = described.name.v6;
         std::memcpy(route.flow.source.data(), &name.sin6_addr, 16);
         route.flow.source_port = ntohs(name.sin6_port);
     }

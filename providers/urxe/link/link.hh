@@ -82,12 +82,10 @@ public:
     /// and: where nothing came from that one; always.
     enum class Look { kLikely, kUntilFound, kAll };
     /// Calls taken(arrival) for packets that are there, up to some, which says how many of the run it took, at least one; and
-    /// returns how often. One thread at a time: others find nothing.
+    /// returns how often. By one thread at a time.
     template <class Taken>
     size_t receive(Look look, Taken taken)
     {
-        if (!receive_lock_.try_lock())
-            return 0;
         size_t count = 0;
         constexpr unsigned kTurn = 16;
         const bool looks_at_all = ++rounds_ % kTurn == 0 || look == Look::kAll;
@@ -105,7 +103,6 @@ public:
             if (filled > 0)
                 busy_ = socket;
         }
-        receive_lock_.unlock();
         return count;
     }
 
@@ -138,7 +135,7 @@ private:
     std::atomic<bool> is_open_;
     bool cannot_segment_;
     int default_ttl_;
-    shared::Lock send_lock_, receive_lock_;
+    shared::Lock send_lock_;
     size_t queued_, used_;
     size_t busy_;
     unsigned rounds_;

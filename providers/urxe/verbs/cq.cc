@@ -361,9 +361,11 @@ void cq_become_inherited(Cq &cq)
 void cq_poll_idle(Cq &cq)
 {
     Process &process = *cq.process;
-    if (process.num_waiting.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    const bool has_link = process.link.is_open();
+    if (process.num_waiting.load(std::memory_order_relaxed) != 0 && (!has_link || process.is_time_due()))
+        [[unlikely]]
         process.retry_waiting(false);
-    if (process.link.is_open()) [[unlikely]]
+    if (has_link) [[unlikely]]
         process.poll_link(false, link::Link::Look::kLikely);
     process.attend();
 }
