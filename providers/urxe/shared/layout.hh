@@ -437,7 +437,7 @@ struct alignas(kCacheLine) ProcessHeader {
     PipeEnd wake;                     ///< wakes the helper thread
     PipeEnd lifeline;                 ///< nobody else writes to it: it ends with the program
     uint64_t instance;                ///< a random number, which no other process that had the slot has
-    uint64_t probe;  ///< address, in the owner, of a uint64_t that is kMagic
+    uint64_t probe;                   ///< address, in the owner, of a uint64_t that is kMagic
 
     alignas(kCacheLine) Lock atomics;  ///< held across an atomic operation on the owner's memory
     alignas(kCacheLine) std::atomic<uint32_t> has_attention;  ///< not 0: bits are set in `attention`

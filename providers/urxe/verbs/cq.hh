@@ -77,8 +77,10 @@ int cq_req_notify(ibv_cq *cq, int solicited_only);
 /// Whether there is nothing to take. Any thread, without the lock.
 inline bool cq_is_empty(const Cq &cq)
 {
-    return cq.next.load(std::memory_order_relaxed)->sequence.load(std::memory_order_relaxed) !=
-           cq.next_sequence.load(std::memory_order_relaxed);
+    const shared::Completion *next = cq.next.load(std::memory_order_relaxed);
+    // A peer wrote to both cache lines: one does not wait for the other.
+    __builtin_prefetch(next->data);
+    return next->sequence.load(std::memory_order_relaxed) != cq.next_sequence.load(std::memory_order_relaxed);
 }
 
 /// Takes the next completion of the queue, with Cq::lock held. False: there is none.
