@@ -1,61 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the conformance tests share: results in TAP, an open device, and two QPs that are connected over loopback. */
+/* What the conformance cases share: an open device, and two QPs that are connected over loopback. */
 #ifndef CONFORMANCE_H
 #define CONFORMANCE_H
 
 #include <infiniband/verbs.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-/* ---- results ------------------------------------------------------------------------------------------------- */
-
-struct test {
-    const char *name;
-    void (*run)(void);
-    bool strict; /* asks more than release 44.0 of the reference gives; runs with --strict alone */
-};
-
-void test_fail(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void test_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* What the running test failed with; NULL if it has not. */
-const char *test_failure(void);
-
-/* Each ends the test function that it stands in. */
-#define CHECK(condition)                                     \
-    do {                                                     \
-        if (!(condition)) {                                  \
-            test_fail(__FILE__, __LINE__, "%s", #condition); \
-            return;                                          \
-        }                                                    \
-    } while (0)
-#define CHECK_EQ(actual, expected)                                                                  \
-    do {                                                                                            \
-        const long long actual_ = (long long)(actual), expected_ = (long long)(expected);           \
-        if (actual_ != expected_) {                                                                 \
-            test_fail(__FILE__, __LINE__, "%s is %lld, not %lld (%s)", #actual, actual_, expected_, \
-                      #expected);                                                                   \
-            return;                                                                                 \
-        }                                                                                           \
-    } while (0)
-#define SKIP(...)               \
-    do {                        \
-        test_skip(__VA_ARGS__); \
-        return;                 \
-    } while (0)
+#include "case.h"
 
 extern const struct test rc_tests[], datagram_tests[], srq_tests[], mw_tests[], wr_tests[], cq_tests[],
     event_tests[], protection_tests[], failure_tests[], post_tests[], object_tests[], import_tests[],
     domain_tests[], memory_tests[], comp_cntr_tests[], iwarp_tests[], raw_tests[], wq_tests[], tag_tests[];
 
-/* The other process of import_tests, which talks to the first over `socket`; its exit status. */
-int import_main(int socket);
-
 /* ---- the device ------------------------------------------------------------------------------------------------ */
 
 enum {
-    kSideSize = 65536 /* bytes of memory that each of the two sides has */
+    kSideSize = 65536, /* bytes of memory that each of the two sides has */
+    kAllRemote = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC
 };
 
 /* What all tests use; `memory` is two sides of kSideSize bytes, registered with every access as `mr`. */
@@ -66,6 +26,7 @@ extern struct environment {
     char *memory;
     struct ibv_device_attr device;
     uint8_t port;
+    uint16_t lid; /* 0 but on InfiniBand */
     int gid_index;
     union ibv_gid gid;
     bool iwarp;
@@ -136,7 +97,5 @@ bool quiet(struct ibv_cq *cq);
 /* Connects two QPs in INIT through librdmacm, the only way that iWARP has; NULL and a failed test if that fails. */
 struct connection *iwarp_connect(uint32_t active_qpn, uint32_t passive_qpn);
 void iwarp_disconnect(struct connection *connection);
-/* Why a test says nothing about the device that is open; NULL if it does. */
-const char *not_for_device(const char *test);
 
 #endif
