@@ -142,12 +142,16 @@ HeldBytes::~HeldBytes()
     held_bytes = nullptr;
     for (size_t i = 0; i < count_; ++i)
         process_.write_byte(process_.self, ends_[i]);
+    if (count_ != 0)
+        process_.holders_.fetch_sub(1);
 }
 
 bool HeldBytes::add(const shared::PipeEnd &end)
 {
     if (count_ == kMost)
         return false;
+    if (count_ == 0)
+        process_.holders_.fetch_add(1);
     ends_[count_++] = end;
     return true;
 }

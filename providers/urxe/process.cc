@@ -158,6 +158,12 @@ void Process::wait_for_own_threads()
     touched_lock_.unlock();
 }
 
+void Process::wait_for_held_bytes()
+{
+    for (uint32_t round = 0; holders_.load() != 0; ++round)
+        shared::wait_a_little(round);
+}
+
 uint32_t Process::make_key(uint32_t index)
 {
     // The finalizer of MurmurHash3, where each bit that goes in shows in all that come out.
@@ -336,6 +342,7 @@ void Process::become_inherited()
     waiting_lock_.init();
     touched_lock_.unlock();
     touched_.count = 0;
+    holders_.store(0);
     for (std::atomic<Peer *> &place : peers_)
         if (Peer *peer = place.load(); peer != nullptr)
             peer->lock.init();

@@ -196,6 +196,9 @@ public:
     /// while this thread carries out a request.
     void wait_for_own_threads();
 
+    /// Waits until no thread holds bytes back (HeldBytes) that it has had before.
+    void wait_for_held_bytes();
+
     /// The peer that has the QP numbers of a slot, with one more reference; null where there is none on this host that this
     /// process can reach (release_peer() gives it back), with errno: ESRCH where nobody has them.
     Peer *find_peer(uint32_t slot);
@@ -254,6 +257,7 @@ public:
     int start_helper();
 
 private:
+    friend HeldBytes;
     static int create(Process &process);
     static void before_fork();
     static void after_fork();
@@ -304,6 +308,7 @@ private:
         helper_watches_;  ///< the sockets; else it looks now and then whether somebody else does
     common::Mutex watch_lock_;
     shared::Lock touched_lock_;
+    std::atomic<uint32_t> holders_;   ///< threads that hold bytes back
     std::atomic<uint32_t> refusals_;  ///< of threads of the program that found it taken
     Touched touched_;
     std::atomic<uint32_t> looks_;            ///< for packets by threads of the program without a pause

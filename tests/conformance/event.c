@@ -187,6 +187,58 @@ static void moderated_by_time(void)
     CHECK_EQ(ibv_destroy_comp_channel(channel), 0);
 }
 
+/* What is asked of a queue without a channel is heard by nobody. */
+static void no_channel(void)
+{
+    struct pair pair;
+    struct ibv_wc wc;
+    OPEN(&pair);
+    CHECK_EQ(ibv_req_notify_cq(pair.cq[1], 0), 0);
+    CHECK_EQ(ibv_req_notify_cq(pair.cq[1], 1), 0);
+    send_one(&pair, IBV_SEND_SOLICITED);
+    WAIT_OK(pair.cq[1], &wc);
+    pair_close(&pair);
+}
+
+/* A program that sleeps in poll() on a blocking file does not wake for an object that is gone, and block in the verb. */
+static void gone(void)
+{
+    struct pair pair, other;
+    struct ibv_wc wc;
+    struct ibv_cq *cq = NULL;
+    void *cq_context = NULL;
+    struct ibv_srq_init_attr init = {.attr = {.max_wr = 15, .max_sge = 1}};
+    struct ibv_srq_attr limit = {.srq_limit = 10};
+    struct ibv_comp_channel *channel = ibv_create_comp_channel(env.context);
+    struct ibv_srq *srq = ibv_create_srq(env.pd, &init);
+    CHECK(channel != NULL && srq != NULL);
+    OPEN(&pair, .channel = channel, .srq = srq);
+    OPEN(&other, .channel = channel);
+    struct ibv_sge sge = sge_of(at(1, 0), 10);
+    struct ibv_recv_wr receive = {.sg_list = &sge, .num_sge = 1}, *bad;
+    for (int i = 0; i < 10; ++i)
+        CHECK_EQ(ibv_post_srq_recv(srq, &receive, &bad), 0);
+    CHECK_EQ(ibv_modify_srq(srq, &limit, IBV_SRQ_LIMIT), 0);
+    CHECK_EQ(ibv_req_notify_cq(pair.cq[1], 0), 0);
+    CHECK_EQ(ibv_req_notify_cq(other.cq[1], 0), 0);
+    struct ibv_send_wr wr = {.opcode = IBV_WR_SEND};
+    CHECK_EQ(post_send(pair.qp[0], &wr, at(0, 0), 10), 0);
+    WAIT_OK(pair.cq[0], &wc);
+    send_one(&other, 0);
+    CHECK_EQ(ready(channel->fd, 5000), 1);
+    CHECK_EQ(ready(env.context->async_fd, 5000), 1);
+    pair_close(&pair);
+    CHECK_EQ(ibv_destroy_srq(srq), 0);
+    CHECK_EQ(ready(env.context->async_fd, 100), 0);
+    CHECK_EQ(ready(channel->fd, 0), 1);
+    CHECK_EQ(ibv_get_cq_event(channel, &cq, &cq_context), 0);
+    CHECK(cq == other.cq[1]);
+    ibv_ack_cq_events(cq, 1);
+    CHECK_EQ(ready(channel->fd, 100), 0);
+    pair_close(&other);
+    CHECK_EQ(ibv_destroy_comp_channel(channel), 0);
+}
+
 static void nothing_waits(void)
 {
     struct ibv_comp_channel *channel = ibv_create_comp_channel(env.context);
@@ -223,6 +275,8 @@ const struct test event_tests[] = {
     {"completion", completion, false},
     {"solicited", solicited, false},
     {"solicited_error", solicited_error, false},
+    {"no_channel", no_channel, false},
+    {"gone", gone, false},
     {"nothing_waits", nothing_waits, false},
     {"channel_in_use", channel_in_use, false},
     {"moderated", moderated, false},

@@ -57,6 +57,22 @@ int comp_channel_destroy(ibv_comp_channel *channel)
     return 0;
 }
 
+void comp_channel_forget(CompChannel &channel, Cq &cq)
+{
+    channel.process->wait_for_held_bytes();
+    common::Locked locked(channel.lock);
+    uint64_t others = 0;
+    for (Cq **link = &channel.cqs; *link != nullptr;) {
+        if (*link == &cq) {
+            *link = cq.next_of_channel;
+            continue;
+        }
+        others += (*link)->shared->events.load(std::memory_order_acquire);
+        link = &(*link)->next_of_channel;
+    }
+    take_back(channel.channel.fd, cq.shared->events.load(), others);
+}
+
 int comp_channel_get_event(ibv_comp_channel *ibchannel, ibv_cq **cq)
 {
     auto &channel = *reinterpret_cast<CompChannel *>(ibchannel);

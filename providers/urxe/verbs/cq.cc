@@ -355,6 +355,7 @@ void cq_become_inherited(Cq &cq)
 {
     cq.lock.unlock();
     cq.is_busy.store(0);
+    cq.shared->events.store(0);  // They are the parent's, like the bytes in the channel.
     to_context(cq.verbs.cq.context)->events.become_inherited();
 }
 
@@ -471,7 +472,7 @@ int cq_req_notify(ibv_cq *ibcq, int solicited_only)
 {
     CqEntry &entry = *to_cq(ibcq).shared;
     if (to_cq(ibcq).channel == nullptr)
-        return EINVAL;
+        return 0;  // Nobody will hear of it.
     // Before it is armed: whoever sees that it is not fenced for sees no sooner that it is armed.
     if (entry.fences.load(std::memory_order_relaxed) == shared::Fences::kSpared)
         entry.fences.store(shared::Fences::kBegun, std::memory_order_relaxed);
@@ -502,14 +503,8 @@ int cq_destroy(ibv_cq *ibcq)
     }
     process.wait_for_accesses();
     process.remove_moderated(*cq);
-    if (cq->channel != nullptr) {
-        common::Locked list(cq->channel->lock);
-        for (Cq **link = &cq->channel->cqs; *link != nullptr; link = &(*link)->next_of_channel)
-            if (*link == cq) {
-                *link = cq->next_of_channel;
-                break;
-            }
-    }
+    if (cq->channel != nullptr)
+        comp_channel_forget(*cq->channel, *cq);
     // Events that the program was given must be acknowledged first (IBTA 11.2.8.4).
     to_context(ibcq->context)->events.forget(cq->events);
     wait_for_acks(*ibcq, [&] {

@@ -65,6 +65,8 @@ int comp_channel_create(ibv_context *context, ibv_comp_channel **channel);
 int comp_channel_destroy(ibv_comp_channel *channel);
 /// Takes one event; blocks while there is none, unless the program has set O_NONBLOCK. A positive errno value on failure.
 int comp_channel_get_event(ibv_comp_channel *channel, ibv_cq **cq);
+/// Leaves a queue that goes out, with the events of it that the program has not got. Nobody makes any more.
+void comp_channel_forget(CompChannel &channel, Cq &cq);
 
 ibv_cq *cq_create(ibv_context *context, int cqe, ibv_comp_channel *channel, int comp_vector);
 ibv_cq_ex *cq_create_ex(ibv_context *context, ibv_cq_init_attr_ex *attr);

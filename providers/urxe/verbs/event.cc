@@ -3,14 +3,35 @@
 #include "verbs/event.hh"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <utility>
 
 #include "context.hh"
 
 namespace urxe {
+
+void take_back(int read_end, uint64_t count, uint64_t others)
+{
+    const int error = errno;
+    int there = 0;
+    while (count != 0 && ioctl(read_end, FIONREAD, &there) == 0 && static_cast<uint64_t>(there) > others) {
+        char bytes[256];
+        iovec room = {bytes, std::min({sizeof bytes, static_cast<size_t>(count),
+                                       static_cast<size_t>(static_cast<uint64_t>(there) - others)})};
+        // It never waits, unlike read(): another thread may have been faster.
+        const ssize_t taken = vmsplice(read_end, &room, 1, SPLICE_F_NONBLOCK);
+        if (taken <= 0)
+            break;
+        count -= static_cast<uint64_t>(taken);
+    }
+    errno = error;
+}
 
 int EventQueue::init()
 {
@@ -28,6 +49,15 @@ void EventQueue::destroy()
 {
     close(write_end_);
     lock_.destroy();
+}
+
+void EventQueue::become_inherited()
+{
+    lock_.init();
+    for (EventSource *source = std::exchange(first_, nullptr); source != nullptr; source = source->next) {
+        source->is_queued = false;
+        source->pending = 0;
+    }
 }
 
 void EventQueue::raise(EventSource &source, ibv_event_type type)
@@ -54,13 +84,17 @@ void EventQueue::raise(EventSource &source, ibv_event_type type)
 void EventQueue::forget(EventSource &source)
 {
     common::Locked locked(lock_);
-    for (EventSource **link = &first_; *link != nullptr; link = &(*link)->next)
+    uint64_t others = 0;
+    for (EventSource **link = &first_; *link != nullptr;) {
         if (*link == &source) {
             *link = source.next;
-            break;
+            continue;
         }
+        others += static_cast<unsigned>(std::popcount((*link)->pending));
+        link = &(*link)->next;
+    }
     source.is_queued = false;
-    source.pending = 0;
+    take_back(read_end_, static_cast<unsigned>(std::popcount(std::exchange(source.pending, 0))), others);
 }
 
 int EventQueue::take(ibv_async_event &event)

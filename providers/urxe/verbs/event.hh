@@ -27,8 +27,8 @@ public:
     /// Makes the pipe that has a byte per event. 0 or a positive errno value.
     int init();
     void destroy();
-    /// In the child of a fork: the thread that may have held its lock is not there.
-    void become_inherited() { lock_.init(); }
+    /// In the child of a fork: the thread that may have held its lock is not there, and events are the parent's.
+    void become_inherited();
     /// What the program reads from, by way of take(). Owned by the context, as its async_fd.
     int read_end() const { return read_end_; }
 
@@ -45,6 +45,10 @@ private:
     common::Mutex lock_;
     EventSource *first_;
 };
+
+/// Takes back the bytes of `count` events that are gone from the pipe where they wait, lest it be ready to be read for nothing;
+/// but none of those of `others`, nor any that is not there.
+void take_back(int read_end, uint64_t count, uint64_t others);
 
 /// Waits until the program has acknowledged what it has got of an object (IBTA 11.2.8.4): until is_done(), which acks may
 /// make true. `Object` is ibv_cq, ibv_qp or ibv_srq.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Programs that fork or exec with open devices, and what is left when they close them.
 #include <dirent.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -222,6 +223,48 @@ TEST(Fork, ChildrenCloseWhatOtherThreadsWorkedWith)
         stops = true;
         worker.join();
         device.reset();
+    });
+    world.wait_for_all();
+}
+
+TEST(Fork, ChildrenLeaveEventsToTheirParent)
+{
+    World world;
+    world.start([] {
+        auto device = std::make_unique<Device>();
+        ibv_comp_channel *channel = device->channel();
+        ibv_cq *cq = device->cq(16, channel);
+        ibv_srq *srq = device->srq(4);
+        ibv_qp *qp = device->qp(cq, {.srq = srq}), *loop = device->qp(cq);
+        device->connect(qp, device->address(loop));
+        device->connect(loop, device->address(qp));
+        uint64_t word = 0;
+        post_receive(srq, 1, device->mr(&word, sizeof word), 0, 8);
+        ibv_srq_attr limit = {.max_wr = 0, .max_sge = 0, .srq_limit = 1};
+        REQUIRE(ibv_modify_srq(srq, &limit, IBV_SRQ_LIMIT) == 0);
+        REQUIRE(ibv_req_notify_cq(cq, 0) == 0);
+        REQUIRE(post(loop, IBV_WR_SEND, 2, nullptr, 0, 0) == 0);
+        poll(cq, 2);
+        const pid_t child = fork();
+        REQUIRE(child >= 0);
+        if (child == 0) {
+            device.reset();
+            std::exit(0);
+        }
+        int status = 0;
+        REQUIRE(waitpid(child, &status, 0) == child && status == 0);
+        for (const int file : {channel->fd, device->context()->async_fd}) {
+            pollfd event = {.fd = file, .events = POLLIN, .revents = 0};
+            REQUIRE(::poll(&event, 1, 0) == 1);
+        }
+        ibv_cq *of = nullptr;
+        void *context = nullptr;
+        REQUIRE(ibv_get_cq_event(channel, &of, &context) == 0 && of == cq);
+        ibv_ack_cq_events(cq, 1);
+        ibv_async_event event;
+        REQUIRE(ibv_get_async_event(device->context(), &event) == 0);
+        REQUIRE(event.event_type == IBV_EVENT_SRQ_LIMIT_REACHED && event.element.srq == srq);
+        ibv_ack_async_event(&event);
     });
     world.wait_for_all();
 }
