@@ -4,6 +4,7 @@
 #ifndef CONFORMANCE_CASE_H
 #define CONFORMANCE_CASE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -60,9 +61,6 @@ void test_not_run(const char *reason);
 /* Whether a call that just failed is one that the device does not offer, as errno says; that is the result then. */
 bool test_not_offered(const char *call);
 
-/* What the running case failed with; NULL if it has not. */
-const char *test_failure(void);
-
 /* Each ends the test function that it stands in. */
 #define CHECK(condition)                           \
     do {                                           \
@@ -99,6 +97,18 @@ const char *test_failure(void);
                 test_not_made();              \
             return;                           \
         }                                     \
+    } while (0)
+/* CHECK_EQ of what a verb returns that devices need not offer. */
+#define CHECK_OFFERS(call, expected)                         \
+    do {                                                     \
+        test_step(__FILE__, __LINE__, #call);                \
+        const int error_ = (call);                           \
+        errno = error_;                                      \
+        if (error_ != (expected)) {                          \
+            if (!test_not_offered(#call))                    \
+                test_differs(error_, (expected), #expected); \
+            return;                                          \
+        }                                                    \
     } while (0)
 #define SKIP(...)               \
     do {                        \

@@ -16,22 +16,28 @@ static int attach(struct ibv_qp *qp, struct ibv_comp_cntr *counter, uint32_t ops
     return ibv_qp_attach_comp_cntr(qp, counter, &attr);
 }
 
-/* The operations that can be counted; 0: there are no counters. */
-static uint32_t supported(void)
+/* False and the test skipped where there are not two counters for these operations. */
+static bool have_counters(uint32_t operations)
 {
     struct ibv_comp_cntr_caps caps = {0};
-    return ibv_query_comp_cntr_caps(env.context, &caps) == 0 && caps.max_counters > 2
-               ? caps.supported_qp_attach_ops
-               : 0;
+    const int error = ibv_query_comp_cntr_caps(env.context, &caps);
+    if (error == 0 && caps.max_counters > 2 && (caps.supported_qp_attach_ops & operations) == operations)
+        return true;
+    if (error != 0)
+        test_skip("ibv_query_comp_cntr_caps: %s", strerror(error));
+    else
+        test_skip("no such completion counters: max_counters is %u, supported_qp_attach_ops 0x%x",
+                  caps.max_counters, caps.supported_qp_attach_ops);
+    return false;
 }
 
 static void values(void)
 {
     uint64_t value = 1;
-    if (supported() == 0)
-        SKIP("no completion counters");
+    if (!have_counters(0))
+        return;
     struct ibv_comp_cntr *counter = create(IBV_COMP_CNTR_TYPE_WRS);
-    CHECK(counter != NULL);
+    CHECK_MADE(counter, ibv_create_comp_cntr);
     CHECK(counter->context == env.context);
     CHECK_EQ(ibv_read_comp_cntr(counter, &value), 0);
     CHECK_EQ(value, 0);
@@ -58,8 +64,8 @@ static void counts(void)
     struct pair pair;
     struct ibv_wc wc;
     uint64_t value = 0;
-    if ((supported() & sends) == 0 || (supported() & receives) == 0)
-        SKIP("no completion counters of messages");
+    if (!have_counters(sends | receives))
+        return;
     struct ibv_comp_cntr *sent = create(IBV_COMP_CNTR_TYPE_WRS), *received = create(IBV_COMP_CNTR_TYPE_WRS);
     CHECK(sent != NULL && received != NULL);
     OPEN(&pair, .unconnected = true);

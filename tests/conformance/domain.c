@@ -41,10 +41,10 @@ static void send_in(struct ibv_pd *pd)
         .parent_domain = pd,
     };
     struct ibv_cq_ex *cq = ibv_create_cq_ex(env.context, &cq_attr);
-    CHECK(cq != NULL);
+    CHECK_OFFERED(cq, ibv_create_cq_ex);
     struct ibv_srq_init_attr srq_attr = {.attr = {.max_wr = 4, .max_sge = 1}};
     struct ibv_srq *srq = ibv_create_srq(pd, &srq_attr);
-    CHECK(srq != NULL);
+    CHECK_OFFERED(srq, ibv_create_srq);
     struct ibv_qp_init_attr attr = {
         .send_cq = ibv_cq_ex_to_cq(cq),
         .recv_cq = ibv_cq_ex_to_cq(cq),
@@ -53,7 +53,7 @@ static void send_in(struct ibv_pd *pd)
         .qp_type = IBV_QPT_RC,
     };
     struct ibv_qp *qp = ibv_create_qp(pd, &attr);
-    CHECK(qp != NULL);
+    CHECK_MADE(qp, ibv_create_qp);
     CHECK(qp->pd == pd);
     CHECK_EQ(ibv_dealloc_pd(pd), EBUSY);
     CHECK_EQ(qp_to_init(qp, 0), 0);
@@ -62,7 +62,7 @@ static void send_in(struct ibv_pd *pd)
 
     /* What is registered in the domain behind it can be used, and the other way round. */
     struct ibv_mr *mr = ibv_reg_mr(pd, at(1, 0), 1000, IBV_ACCESS_LOCAL_WRITE);
-    CHECK(mr != NULL);
+    CHECK_MADE(mr, ibv_reg_mr);
     CHECK(mr->pd == pd);
     memset(env.memory, 0, 2 * (size_t)kSideSize);
     fill(at(0, 0), 1000, 7);
@@ -92,10 +92,10 @@ static void send_in(struct ibv_pd *pd)
 static void parent(void)
 {
     struct ibv_pd *pd = ibv_alloc_pd(env.context);
-    CHECK(pd != NULL);
+    CHECK_MADE(pd, ibv_alloc_pd);
     struct ibv_parent_domain_init_attr attr = {.pd = pd};
     struct ibv_pd *parent = ibv_alloc_parent_domain(env.context, &attr);
-    CHECK(parent != NULL);
+    CHECK_OFFERED(parent, ibv_alloc_parent_domain);
     CHECK(parent != pd && parent->context == env.context);
     CHECK_EQ(ibv_dealloc_pd(pd), EBUSY);
     CHECK_EQ(ibv_dealloc_pd(parent), 0);
@@ -110,10 +110,10 @@ static void thread(void)
 {
     struct ibv_td_init_attr td_attr = {0};
     struct ibv_td *td = ibv_alloc_td(env.context, &td_attr);
-    CHECK(td != NULL);
+    CHECK_OFFERED(td, ibv_alloc_td);
     struct ibv_parent_domain_init_attr attr = {.pd = env.pd, .td = td};
     struct ibv_pd *parent = ibv_alloc_parent_domain(env.context, &attr);
-    CHECK(parent != NULL);
+    CHECK_OFFERED(parent, ibv_alloc_parent_domain);
     CHECK_EQ(ibv_dealloc_td(td), EBUSY);
     send_in(parent);
     CHECK_EQ(ibv_dealloc_pd(parent), 0);
@@ -132,7 +132,7 @@ static void allocators(void)
     allocations = frees = 0;
     wrong_arguments = false;
     struct ibv_pd *parent = ibv_alloc_parent_domain(env.context, &attr);
-    CHECK(parent != NULL);
+    CHECK_OFFERED(parent, ibv_alloc_parent_domain);
     send_in(parent);
     CHECK(allocations > 0);
     CHECK_EQ(frees, allocations);

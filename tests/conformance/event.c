@@ -28,7 +28,7 @@ static void completion(void)
     struct ibv_cq *cq = NULL;
     void *cq_context = &env;
     struct ibv_comp_channel *channel = ibv_create_comp_channel(env.context);
-    CHECK(channel != NULL);
+    CHECK_MADE(channel, ibv_create_comp_channel);
     OPEN(&pair, .channel = channel);
     send_one(&pair, 0); /* not armed: no event */
     CHECK_EQ(ready(channel->fd, 100), 0);
@@ -55,7 +55,7 @@ static void solicited(void)
     struct ibv_cq *cq = NULL;
     void *cq_context = NULL;
     struct ibv_comp_channel *channel = ibv_create_comp_channel(env.context);
-    CHECK(channel != NULL);
+    CHECK_MADE(channel, ibv_create_comp_channel);
     OPEN(&pair, .channel = channel);
     CHECK_EQ(ibv_req_notify_cq(pair.cq[1], 1), 0);
     send_one(&pair, 0);
@@ -86,7 +86,7 @@ static void solicited_error(void)
     struct ibv_comp_channel *channel = ibv_create_comp_channel(env.context);
     struct ibv_cq *cq = NULL;
     void *cq_context = NULL;
-    CHECK(channel != NULL);
+    CHECK_MADE(channel, ibv_create_comp_channel);
     OPEN(&pair, .channel = channel);
     CHECK_EQ(post_recv(pair.qp[1], 0, at(1, 0), 10), 0);
     CHECK_EQ(ibv_req_notify_cq(pair.cq[1], 1), 0);
@@ -125,9 +125,9 @@ static void moderated(void)
     void *cq_context = NULL;
     struct ibv_modify_cq_attr unknown = {.attr_mask = 1U << 31};
     if (moderation().max_cq_count < 4)
-        SKIP("no moderation of completion events");
+        SKIP("no moderation of completion events: cq_mod_caps.max_cq_count is %u", moderation().max_cq_count);
     struct ibv_comp_channel *channel = ibv_create_comp_channel(env.context);
-    CHECK(channel != NULL);
+    CHECK_MADE(channel, ibv_create_comp_channel);
     OPEN(&pair, .channel = channel);
     CHECK(ibv_modify_cq(pair.cq[1], &unknown) != 0);
     CHECK_EQ(moderate(pair.cq[1], 4, 0), 0);
@@ -168,9 +168,10 @@ static void moderated_by_time(void)
     struct ibv_cq *cq = NULL;
     void *cq_context = NULL;
     if (moderation().max_cq_period < 50000 || moderation().max_cq_count < 1000)
-        SKIP("no moderation of completion events by time");
+        SKIP("no moderation of completion events by time: cq_mod_caps.max_cq_period is %u",
+             moderation().max_cq_period);
     struct ibv_comp_channel *channel = ibv_create_comp_channel(env.context);
-    CHECK(channel != NULL);
+    CHECK_MADE(channel, ibv_create_comp_channel);
     OPEN(&pair, .channel = channel);
     CHECK_EQ(moderate(pair.cq[1], 1000, 50000), 0);
     for (int round = 0; round < 3; ++round) {
@@ -245,7 +246,7 @@ static void nothing_waits(void)
     struct ibv_cq *cq = NULL;
     void *cq_context = NULL;
     struct ibv_async_event event;
-    CHECK(channel != NULL);
+    CHECK_MADE(channel, ibv_create_comp_channel);
     CHECK_EQ(fcntl(channel->fd, F_SETFL, fcntl(channel->fd, F_GETFL) | O_NONBLOCK), 0);
     errno = 0;
     CHECK_EQ(ibv_get_cq_event(channel, &cq, &cq_context), -1);
@@ -262,9 +263,9 @@ static void nothing_waits(void)
 static void channel_in_use(void)
 {
     struct ibv_comp_channel *channel = ibv_create_comp_channel(env.context);
-    CHECK(channel != NULL);
+    CHECK_MADE(channel, ibv_create_comp_channel);
     struct ibv_cq *cq = ibv_create_cq(env.context, 1, &env, channel, 0);
-    CHECK(cq != NULL);
+    CHECK_MADE(cq, ibv_create_cq);
     CHECK(cq->channel == channel && cq->cq_context == &env && cq->context == env.context);
     CHECK_EQ(ibv_destroy_comp_channel(channel), EBUSY);
     CHECK_EQ(ibv_destroy_cq(cq), 0);

@@ -24,10 +24,11 @@ struct offer {
     int dereg; /* the importer destroys the region for all */
 };
 
-/* From the importer: once its QP is there, and once it is done. An empty text is no failure. */
+/* From the importer: once its QP is there, and once it is done. */
 struct answer {
     uint32_t qp_num;
-    char failure[240];
+    enum outcome outcome;
+    char reason[240];
 };
 
 static bool put(int socket, const void *message, size_t size)
@@ -100,7 +101,7 @@ static void move(struct ibv_cq *cq, struct ibv_qp *qp, const struct ibv_mr *mr, 
 static void with_region(struct ibv_pd *pd, const struct offer *offer, int socket)
 {
     struct ibv_mr *mr = ibv_import_mr(pd, offer->mr);
-    CHECK(mr != NULL);
+    CHECK_MADE(mr, ibv_import_mr);
     CHECK(mr->addr == NULL);
     CHECK(mr->pd == pd && mr->context == pd->context);
     CHECK_EQ(mr->length, offer->length);
@@ -111,11 +112,11 @@ static void with_region(struct ibv_pd *pd, const struct offer *offer, int socket
     CHECK_EQ(errno, EINVAL);
 
     struct ibv_cq *cq = ibv_create_cq(pd->context, 16, NULL, NULL, 0);
-    CHECK(cq != NULL);
+    CHECK_MADE(cq, ibv_create_cq);
     struct ibv_qp_init_attr attr = {
         .send_cq = cq, .recv_cq = cq, .cap = {4, 4, 1, 1, 0}, .qp_type = IBV_QPT_RC};
     struct ibv_qp *qp = ibv_create_qp(pd, &attr);
-    CHECK(qp != NULL);
+    CHECK_MADE(qp, ibv_create_qp);
     struct answer ready = {.qp_num = qp->qp_num};
     CHECK(put(socket, &ready, sizeof(ready)));
     CHECK_EQ(qp_to_init(qp, 0), 0);
@@ -133,7 +134,7 @@ static void with_region(struct ibv_pd *pd, const struct offer *offer, int socket
 static void with_device(int fd, const struct offer *offer, int socket)
 {
     struct ibv_context *context = ibv_import_device(fd);
-    CHECK(context != NULL);
+    CHECK_OFFERED(context, ibv_import_device);
     CHECK_EQ(context->cmd_fd, fd);
     CHECK(context->num_comp_vectors >= 1);
     CHECK(context->async_fd >= 0); /* its own events */
@@ -146,7 +147,7 @@ static void with_device(int fd, const struct offer *offer, int socket)
     CHECK(ibv_import_pd(context, offer->mr) == NULL); /* no PD, but a region */
     CHECK_EQ(errno, EINVAL);
     struct ibv_pd *pd = ibv_import_pd(context, offer->pd);
-    CHECK(pd != NULL);
+    CHECK_MADE(pd, ibv_import_pd);
     CHECK(pd->context == context);
     CHECK_EQ(pd->handle, offer->pd);
     errno = 0;
@@ -171,9 +172,8 @@ int import_main(int socket)
     env.gid = offer.gid;
     struct answer answer = {0};
     with_device(fd, &offer, socket);
-    const char *failure = test_failure();
-    if (failure != NULL)
-        snprintf(answer.failure, sizeof(answer.failure), "%s", failure);
+    answer.outcome = case_report->outcome;
+    snprintf(answer.reason, sizeof(answer.reason), "%.239s", case_report->reason);
     return put(socket, &answer, sizeof(answer)) ? 0 : 1;
 }
 
@@ -231,8 +231,11 @@ static void share(struct ibv_mr *mr, bool dereg)
     int status = 0;
     CHECK(waitpid(child, &status, 0) == child);
     close(socket);
-    if (done.failure[0] != 0) {
-        test_fail("importer", 0, "%s", done.failure);
+    done.reason[sizeof(done.reason) - 1] = 0;
+    if (done.outcome == kNotOffered)
+        SKIP("%s", done.reason);
+    if (done.outcome != kPassed) {
+        test_fail(__FILE__, __LINE__, "in the importer: %s", done.reason);
         return;
     }
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -260,7 +263,7 @@ static void owner_deregisters(void)
 {
     struct ibv_mr *mr = ibv_reg_mr(env.pd, env.memory, 2 * (size_t)kSideSize,
                                    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE);
-    CHECK(mr != NULL);
+    CHECK_MADE(mr, ibv_reg_mr);
     share(mr, false);
     CHECK_EQ(ibv_dereg_mr(mr), 0);
 }
@@ -270,7 +273,7 @@ static void importer_deregisters(void)
 {
     struct ibv_mr *mr = ibv_reg_mr(env.pd, env.memory, 2 * (size_t)kSideSize,
                                    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE);
-    CHECK(mr != NULL);
+    CHECK_MADE(mr, ibv_reg_mr);
     share(mr, true);
     CHECK_EQ(ibv_dereg_mr(mr), ENOENT);
     ibv_unimport_mr(mr);
@@ -320,15 +323,15 @@ static void send_within(struct ibv_qp *const qp[2], struct ibv_cq *cq, const str
 static void one_process(void)
 {
     struct ibv_context *context = import_own_device();
-    CHECK(context != NULL);
+    CHECK_OFFERED(context, ibv_import_device);
     struct ibv_pd *pd = ibv_import_pd(context, env.pd->handle);
-    CHECK(pd != NULL);
+    CHECK_MADE(pd, ibv_import_pd);
     struct ibv_mr *mr = ibv_import_mr(pd, env.mr->handle);
-    CHECK(mr != NULL);
+    CHECK_MADE(mr, ibv_import_mr);
     CHECK_EQ(mr->lkey, env.mr->lkey);
     CHECK_EQ(mr->rkey, env.mr->rkey);
     struct ibv_cq *cq = ibv_create_cq(context, 16, NULL, NULL, 0);
-    CHECK(cq != NULL);
+    CHECK_MADE(cq, ibv_create_cq);
     struct ibv_qp_init_attr attr = {
         .send_cq = cq, .recv_cq = cq, .cap = {4, 4, 1, 1, 0}, .qp_type = IBV_QPT_RC};
     struct ibv_qp *qp[2] = {ibv_create_qp(pd, &attr), ibv_create_qp(pd, &attr)};
@@ -346,16 +349,14 @@ static void device_memory(void)
 {
     struct ibv_alloc_dm_attr attr = {.length = 4096};
     struct ibv_dm *dm = ibv_alloc_dm(env.context, &attr);
-    if (dm == NULL && errno == EOPNOTSUPP)
-        SKIP("the device has no memory of its own");
-    CHECK(dm != NULL);
+    CHECK_OFFERED(dm, ibv_alloc_dm);
     struct ibv_context *context = import_own_device();
-    CHECK(context != NULL);
+    CHECK_OFFERED(context, ibv_import_device);
     errno = 0;
     CHECK(ibv_import_dm(context, 0x7fffffff) == NULL);
     CHECK_EQ(errno, ENOENT);
     struct ibv_dm *imported = ibv_import_dm(context, dm->handle);
-    CHECK(imported != NULL);
+    CHECK_MADE(imported, ibv_import_dm);
     CHECK(imported->context == context);
     CHECK_EQ(imported->handle, dm->handle);
     fill(at(0, 0), 1000, 5);

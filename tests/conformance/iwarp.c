@@ -354,7 +354,7 @@ static void invalidate(void)
     for (int remotely = 0; remotely < 2; ++remotely) {
         struct ibv_mr *mr =
             ibv_reg_mr(env.pd, at(1, 0), 1000, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
-        CHECK(mr != NULL);
+        CHECK_MADE(mr, ibv_reg_mr);
         OPEN(&pair, .type = IBV_QPT_RC);
         CHECK_EQ(post_recv(pair.qp[1], 1, at(1, 2000), 100), 0);
         CHECK_EQ(post_recv(pair.qp[1], 2, at(1, 2000), 100), 0);
@@ -418,7 +418,7 @@ static void denied(void)
     CHECK(write_only != NULL && read_only != NULL && other_pd != NULL);
     struct ibv_mr *other =
         ibv_reg_mr(other_pd, at(1, 0), 1000, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
-    CHECK(other != NULL);
+    CHECK_MADE(other, ibv_reg_mr);
     denied_one(IBV_WR_RDMA_WRITE, at(1, 0), env.mr->rkey ^ 1, 100);
     denied_one(IBV_WR_RDMA_WRITE, at(1, 0), env.mr->rkey + 0x100, 100);
     denied_one(IBV_WR_RDMA_READ, at(1, 0), env.mr->rkey ^ 0x80, 100);
@@ -546,7 +546,7 @@ static void srq(void)
     struct pollfd ready = {.fd = env.context->async_fd, .events = POLLIN};
     struct ibv_srq_init_attr init = {.attr = {.max_wr = 15, .max_sge = 1}};
     struct ibv_srq *queue = ibv_create_srq(env.pd, &init);
-    CHECK(queue != NULL);
+    CHECK_OFFERED(queue, ibv_create_srq);
     OPEN(&pair[0], .srq = queue);
     OPEN(&pair[1], .srq = queue);
     struct ibv_srq_attr attr = {.max_wr = 60};
@@ -599,7 +599,7 @@ static void notify(void)
     struct ibv_cq *cq = NULL;
     void *cq_context = NULL;
     struct ibv_comp_channel *channel = ibv_create_comp_channel(env.context);
-    CHECK(channel != NULL);
+    CHECK_MADE(channel, ibv_create_comp_channel);
     struct pollfd ready = {.fd = channel->fd, .events = POLLIN};
     OPEN(&pair, .channel = channel);
     for (int first = 0; first < 2; ++first) {
@@ -629,12 +629,12 @@ static void wr(void)
     struct ibv_mr *mr[2];
     for (int i = 0; i < 2; ++i) {
         mr[i] = ibv_reg_mr(env.pd, at(1, 0), 100, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
-        CHECK(mr[i] != NULL);
+        CHECK_MADE(mr[i], ibv_reg_mr);
         CHECK_EQ(post_recv(pair.qp[1], (uint64_t)i, at(1, 10000 + 3000 * (size_t)i), 3000), 0);
     }
     fill(at(0, 0), 2000, 1);
     struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(pair.qp[0]);
-    CHECK(qp != NULL);
+    CHECK_MADE(qp, ibv_qp_to_qp_ex);
     ibv_wr_start(qp);
     qp->wr_flags = IBV_SEND_SIGNALED;
     qp->wr_id = 0;
@@ -680,7 +680,7 @@ static void extended_cq(void)
     struct pair_options options = {.type = IBV_QPT_RC, .unconnected = true};
     struct ibv_cq_init_attr_ex attr = {.cqe = 60, .cq_context = &pair, .wc_flags = IBV_WC_STANDARD_FLAGS};
     struct ibv_cq_ex *cq = ibv_create_cq_ex(env.context, &attr);
-    CHECK(cq != NULL);
+    CHECK_OFFERED(cq, ibv_create_cq_ex);
     CHECK(cq->cq_context == &pair && cq->cqe >= 60);
     CHECK(pair_open(&pair, &options));
     CHECK_EQ(ibv_destroy_qp(pair.qp[1]), 0);
@@ -689,7 +689,7 @@ static void extended_cq(void)
     struct ibv_qp_init_attr init = {
         .send_cq = pair.cq[1], .recv_cq = pair.cq[1], .cap = {16, 16, 1, 1, 0}, .qp_type = IBV_QPT_RC};
     pair.qp[1] = ibv_create_qp(env.pd, &init);
-    CHECK(pair.qp[1] != NULL);
+    CHECK_MADE(pair.qp[1], ibv_create_qp);
     CHECK(pair_connect(&pair, &options));
     CHECK_EQ(ibv_start_poll(cq, &poll_attr), ENOENT);
     for (uint64_t i = 0; i < 3; ++i) {

@@ -42,13 +42,13 @@ static void extended(void)
                                     .iova = iova,
                                     .addr = at(1, 0)};
     struct ibv_mr *mr = ibv_reg_mr_ex(env.pd, &attr);
-    CHECK(mr != NULL);
+    CHECK_MADE(mr, ibv_reg_mr_ex);
     CHECK(mr->addr == at(1, 0) && mr->length == 8192 && mr->pd == env.pd);
     through(mr, iova, at(1, 0));
     CHECK_EQ(ibv_dereg_mr(mr), 0);
     attr.comp_mask = IBV_REG_MR_MASK_ADDR;
     mr = ibv_reg_mr_ex(env.pd, &attr);
-    CHECK(mr != NULL);
+    CHECK_MADE(mr, ibv_reg_mr_ex);
     through(mr, address(at(1, 0)), at(1, 0));
     CHECK_EQ(ibv_dereg_mr(mr), 0);
     attr.comp_mask = IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_FD;
@@ -61,11 +61,10 @@ static void buffer(void)
 {
     struct ibv_buf *buf = NULL;
     char *memory = ibv_alloc_buf(env.pd, 10000, &buf);
-    if (memory == NULL && errno == EOPNOTSUPP)
-        SKIP("the device's provider has no buffers");
-    CHECK(memory != NULL && buf != NULL);
+    CHECK_OFFERED(memory, ibv_alloc_buf);
+    CHECK(buf != NULL);
     struct ibv_mr *mr = ibv_reg_buf_mr(env.pd, buf, memory + 100, 9000, kAccess);
-    CHECK(mr != NULL);
+    CHECK_MADE(mr, ibv_reg_buf_mr);
     CHECK(mr->addr == memory + 100 && mr->length == 9000);
     through(mr, address(memory + 100), memory + 100);
     CHECK_EQ(ibv_dereg_mr(mr), 0);
@@ -109,7 +108,7 @@ static void dmabuf(void)
 {
     const int fd = new_dmabuf(65536);
     if (fd < 0)
-        SKIP("no dma-buf: no vgem at /dev/dri/card0");
+        SKIP("no dma-buf to register: /dev/dri/card0 is no vgem");
     const uint64_t iova = (uint64_t)1 << 40;
     errno = 0;
     struct ibv_mr *mr = ibv_reg_dmabuf_mr(env.pd, 8192, 16384, iova, fd, kAccess);
@@ -160,7 +159,7 @@ static void newer_objects(void)
                                         .addr = at(1, 0),
                                         .dmah = dmah};
         struct ibv_mr *mr = ibv_reg_mr_ex(env.pd, &attr);
-        CHECK(mr != NULL);
+        CHECK_MADE(mr, ibv_reg_mr_ex);
         CHECK_EQ(ibv_dealloc_dmah(dmah), EBUSY);
         through(mr, address(at(1, 0)), at(1, 0));
         CHECK_EQ(ibv_dereg_mr(mr), 0);

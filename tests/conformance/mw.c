@@ -8,7 +8,7 @@
 static bool have_windows(void)
 {
     if ((env.device.device_cap_flags & IBV_DEVICE_MEM_WINDOW) == 0) {
-        test_skip("the device has no memory windows");
+        test_skip("no memory windows: device_cap_flags have no IBV_DEVICE_MEM_WINDOW");
         return false;
     }
     return true;
@@ -38,7 +38,7 @@ static void type1(void)
     if (!have_windows())
         return;
     struct ibv_mw *mw = ibv_alloc_mw(env.pd, IBV_MW_TYPE_1);
-    CHECK(mw != NULL);
+    CHECK_OFFERED(mw, ibv_alloc_mw);
     CHECK(mw->type == IBV_MW_TYPE_1 && mw->pd == env.pd);
     OPEN(&pair, .type = IBV_QPT_RC);
     const uint32_t first = mw->rkey;
@@ -79,7 +79,7 @@ static void type1_unbound(void)
     if (!have_windows())
         return;
     struct ibv_mw *mw = ibv_alloc_mw(env.pd, IBV_MW_TYPE_1);
-    CHECK(mw != NULL);
+    CHECK_OFFERED(mw, ibv_alloc_mw);
     OPEN(&pair, .type = IBV_QPT_RC);
     struct ibv_mw_bind bind = {
         .send_flags = IBV_SEND_SIGNALED,
@@ -143,7 +143,7 @@ static void bind_refused(void)
     struct ibv_pd *pd = ibv_alloc_pd(env.context);
     CHECK(mw != NULL && mw2 != NULL && pd != NULL);
     struct ibv_mr *foreign = ibv_reg_mr(pd, at(1, 0), 64, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
-    CHECK(foreign != NULL);
+    CHECK_MADE(foreign, ibv_reg_mr);
     OPEN(&pair, .type = IBV_QPT_RC);
     struct ibv_mw_bind bind = {.bind_info = window(at(1, 0), 64, IBV_ACCESS_REMOTE_WRITE)};
     const uint32_t rkey = mw->rkey;
@@ -188,7 +188,7 @@ static void type2(void)
     if (!have_windows())
         return;
     struct ibv_mw *mw = ibv_alloc_mw(env.pd, IBV_MW_TYPE_2);
-    CHECK(mw != NULL);
+    CHECK_OFFERED(mw, ibv_alloc_mw);
     OPEN(&pair, .type = IBV_QPT_RC);
     const uint32_t rkey = bind2(&pair, mw, IBV_ACCESS_REMOTE_WRITE);
     CHECK(rkey != 0);
@@ -213,7 +213,7 @@ static void send_with_invalidate(void)
     if (!have_windows())
         return;
     struct ibv_mw *mw = ibv_alloc_mw(env.pd, IBV_MW_TYPE_2);
-    CHECK(mw != NULL);
+    CHECK_OFFERED(mw, ibv_alloc_mw);
     OPEN(&pair, .type = IBV_QPT_RC);
     const uint32_t rkey = bind2(&pair, mw, IBV_ACCESS_REMOTE_WRITE);
     CHECK(rkey != 0);
@@ -241,7 +241,7 @@ static void invalidate_flag(void)
     if (!have_windows())
         return;
     struct ibv_mw *mw = ibv_alloc_mw(env.pd, IBV_MW_TYPE_2);
-    CHECK(mw != NULL);
+    CHECK_OFFERED(mw, ibv_alloc_mw);
     OPEN(&pair, .type = IBV_QPT_RC);
     const uint32_t rkey = bind2(&pair, mw, IBV_ACCESS_REMOTE_WRITE);
     CHECK(rkey != 0);
@@ -263,7 +263,7 @@ static void type2_rules(void)
     if (!have_windows())
         return;
     struct ibv_mw *mw = ibv_alloc_mw(env.pd, IBV_MW_TYPE_2);
-    CHECK(mw != NULL);
+    CHECK_OFFERED(mw, ibv_alloc_mw);
     OPEN(&pair, .type = IBV_QPT_RC);
     OPEN(&other, .type = IBV_QPT_RC);
     const uint32_t rkey = bind2(&pair, mw, IBV_ACCESS_REMOTE_WRITE);

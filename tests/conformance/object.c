@@ -11,13 +11,13 @@ static void in_use(void)
     struct ibv_cq *cq = ibv_create_cq(env.context, 1, NULL, NULL, 0);
     CHECK(pd != NULL && cq != NULL);
     struct ibv_mr *mr = ibv_reg_mr(pd, at(0, 0), 10, 0);
-    CHECK(mr != NULL);
+    CHECK_MADE(mr, ibv_reg_mr);
     CHECK(mr->addr == at(0, 0) && mr->length == 10 && mr->pd == pd);
     CHECK_EQ(ibv_dealloc_pd(pd), EBUSY);
     struct ibv_qp_init_attr attr = {
         .send_cq = cq, .recv_cq = cq, .cap = {1, 1, 1, 1, 0}, .qp_type = IBV_QPT_RC};
     struct ibv_qp *qp = ibv_create_qp(pd, &attr);
-    CHECK(qp != NULL);
+    CHECK_MADE(qp, ibv_create_qp);
     CHECK(qp->pd == pd && qp->send_cq == cq && qp->recv_cq == cq && qp->qp_type == IBV_QPT_RC);
     CHECK_EQ(qp->state, IBV_QPS_RESET);
     CHECK(attr.cap.max_send_wr >= 1 && attr.cap.max_recv_sge >= 1);
@@ -32,7 +32,7 @@ static void in_use(void)
 static void qp_limits(void)
 {
     struct ibv_cq *cq = ibv_create_cq(env.context, 1, NULL, NULL, 0);
-    CHECK(cq != NULL);
+    CHECK_MADE(cq, ibv_create_cq);
     const struct ibv_qp_cap good = {1, 1, 1, 1, 0};
     for (int i = 0; i < 5; ++i) {
         struct ibv_qp_init_attr attr = {.send_cq = cq, .recv_cq = cq, .cap = good, .qp_type = IBV_QPT_RC};
@@ -119,7 +119,7 @@ static void optional(void)
     else
         CHECK_EQ(errno, EOPNOTSUPP);
     struct ibv_cq *cq = ibv_create_cq(env.context, 1, NULL, NULL, 0);
-    CHECK(cq != NULL);
+    CHECK_MADE(cq, ibv_create_cq);
     struct ibv_modify_cq_attr modify = {.attr_mask = IBV_CQ_ATTR_MODERATE};
     const int error = ibv_modify_cq(cq, &modify);
     CHECK(error == 0 || error == EOPNOTSUPP);

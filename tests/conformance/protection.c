@@ -47,7 +47,7 @@ static void out_of_bounds(void)
     struct ibv_mr *mr = ibv_reg_mr(
         env.pd, at(1, 4096), 1000,
         IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
-    CHECK(mr != NULL);
+    CHECK_MADE(mr, ibv_reg_mr);
     denied(IBV_WR_RDMA_WRITE, address(at(1, 4095)), mr->rkey, 10, false);
     denied(IBV_WR_RDMA_WRITE, address(at(1, 4096)), mr->rkey, 1001, false);
     denied(IBV_WR_RDMA_WRITE, address(at(1, 5096)), mr->rkey, 1, false);
@@ -73,7 +73,7 @@ static void access_not_granted(void)
 static void gone(void)
 {
     struct ibv_mr *mr = ibv_reg_mr(env.pd, at(1, 0), 1000, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
-    CHECK(mr != NULL);
+    CHECK_MADE(mr, ibv_reg_mr);
     const uint32_t rkey = mr->rkey;
     CHECK_EQ(ibv_dereg_mr(mr), 0);
     denied(IBV_WR_RDMA_WRITE, address(at(1, 0)), rkey, 10, false);
@@ -82,9 +82,9 @@ static void gone(void)
 static void other_domain(void)
 {
     struct ibv_pd *pd = ibv_alloc_pd(env.context);
-    CHECK(pd != NULL);
+    CHECK_MADE(pd, ibv_alloc_pd);
     struct ibv_mr *mr = ibv_reg_mr(pd, at(1, 0), 1000, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
-    CHECK(mr != NULL);
+    CHECK_MADE(mr, ibv_reg_mr);
     denied(IBV_WR_RDMA_WRITE, address(at(1, 0)), mr->rkey, 10, false);
     CHECK_EQ(ibv_dereg_mr(mr), 0);
     CHECK_EQ(ibv_dealloc_pd(pd), 0);
@@ -127,7 +127,7 @@ static void receive_into_read_only(void)
     struct pair pair;
     struct ibv_wc wc;
     struct ibv_mr *mr = ibv_reg_mr(env.pd, at(1, 0), 1000, 0);
-    CHECK(mr != NULL);
+    CHECK_MADE(mr, ibv_reg_mr);
     OPEN(&pair, .type = IBV_QPT_RC);
     struct ibv_sge sge = {.addr = address(at(1, 0)), .length = 100, .lkey = mr->lkey};
     struct ibv_recv_wr recv = {.wr_id = 3, .sg_list = &sge, .num_sge = 1}, *bad = NULL;

@@ -20,7 +20,7 @@ int raw_to(struct ibv_qp *qp, enum ibv_qp_state state)
 bool raw_open(struct raw *raw)
 {
     if (env.device.max_raw_ethy_qp == 0) {
-        test_skip("the device offers this process no raw packet QPs");
+        test_skip("no raw packet QPs for this process: max_raw_ethy_qp is 0");
         return false;
     }
     for (int i = 0; i < 2; ++i) {
@@ -31,12 +31,14 @@ bool raw_open(struct raw *raw)
                                         .qp_type = IBV_QPT_RAW_PACKET};
         raw->qp[i] = ibv_create_qp(env.pd, &attr);
         if (raw->qp[i] == NULL) {
-            test_fail(__FILE__, __LINE__, "no raw packet QP: %s", strerror(errno));
+            test_fail(__FILE__, __LINE__,
+                      "ibv_create_qp of a raw packet QP: expected an object, saw errno %d (%s)", errno,
+                      strerror(errno));
             return false;
         }
         if (raw_to(raw->qp[i], IBV_QPS_INIT) != 0 || raw_to(raw->qp[i], IBV_QPS_RTR) != 0 ||
             raw_to(raw->qp[i], IBV_QPS_RTS) != 0) {
-            test_fail(__FILE__, __LINE__, "a raw packet QP does not reach RTS");
+            test_fail(__FILE__, __LINE__, "ibv_modify_qp: a raw packet QP does not reach RTS");
             return false;
         }
     }
@@ -117,7 +119,7 @@ static void raw_frames(void)
     CHECK(quiet(raw.cq[1]));
     struct rule rule = rule_to(1, 0);
     struct ibv_flow *flow = ibv_create_flow(raw.qp[1], &rule.attr);
-    CHECK(flow != NULL);
+    CHECK_OFFERED(flow, ibv_create_flow);
     CHECK(flow->context == env.context);
     for (uint32_t length = 46; length <= 1400; length = length * 3) {
         memset(at(1, 0), 0, 2000);
@@ -149,7 +151,7 @@ static void raw_pieces(void)
     OPEN_RAW(&raw);
     struct rule rule = rule_to(2, 0);
     struct ibv_flow *flow = ibv_create_flow(raw.qp[1], &rule.attr);
-    CHECK(flow != NULL);
+    CHECK_OFFERED(flow, ibv_create_flow);
     struct ibv_sge into[3] = {sge_of(at(1, 0), 7), sge_of(at(1, 100), 20), sge_of(at(1, 200), 500)};
     struct ibv_recv_wr recv = {.sg_list = into, .num_sge = 3};
     CHECK_EQ(ibv_post_recv(raw.qp[1], &recv, &bad_recv), 0);
@@ -198,19 +200,19 @@ static void raw_wr(void)
     CHECK_EQ(errno, EOPNOTSUPP);
     attr.send_ops_flags = IBV_QP_EX_WITH_SEND;
     struct ibv_qp *qp = ibv_create_qp_ex(env.context, &attr);
-    CHECK(qp != NULL);
+    CHECK_MADE(qp, ibv_create_qp_ex);
     CHECK_EQ(raw_to(qp, IBV_QPS_INIT), 0);
     CHECK_EQ(raw_to(qp, IBV_QPS_RTR), 0);
     CHECK_EQ(raw_to(qp, IBV_QPS_RTS), 0);
     struct rule rule = rule_to(12, 0);
     struct ibv_flow *flow = ibv_create_flow(raw.qp[1], &rule.attr);
-    CHECK(flow != NULL);
+    CHECK_OFFERED(flow, ibv_create_flow);
     CHECK_EQ(post_recv(raw.qp[1], 1, at(1, 0), 200), 0);
     CHECK_EQ(post_recv(raw.qp[1], 2, at(1, 1000), 200), 0);
     const uint32_t length = write_frame(at(0, 0), 12, 50, 4);
     const struct ibv_sge pieces[2] = {sge_of(at(0, 0), 20), sge_of(at(0, 20), length - 20)};
     struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(qp);
-    CHECK(ex != NULL);
+    CHECK_MADE(ex, ibv_qp_to_qp_ex);
     ibv_wr_start(ex);
     ex->wr_id = 7;
     ex->wr_flags = 0;
@@ -240,7 +242,7 @@ static void raw_lengths(void)
     OPEN_RAW(&raw);
     struct rule rule = rule_to(3, 0);
     struct ibv_flow *flow = ibv_create_flow(raw.qp[1], &rule.attr);
-    CHECK(flow != NULL);
+    CHECK_OFFERED(flow, ibv_create_flow);
     CHECK_EQ(post_recv(raw.qp[1], 1, at(1, 0), 100), 0);
     CHECK_EQ(post_recv(raw.qp[1], 2, at(1, 0), 101), 0);
     SEND_FRAME(&raw, 3, 101 - kHeader, 1);
@@ -309,7 +311,7 @@ static void flow_order(void)
     WAIT_OK(raw.cq[0], &wc);
     CHECK(quiet(raw.cq[1]));
     struct ibv_flow *flow_shared = ibv_create_flow(raw.qp[1], &shared.attr);
-    CHECK(flow_shared != NULL);
+    CHECK_OFFERED(flow_shared, ibv_create_flow);
     CHECK_EQ(send_frame(&raw, 4, 60, 3), 0);
     WAIT_OK(raw.cq[1], &wc);
     WAIT_OK(raw.cq[0], &wc);
@@ -327,7 +329,7 @@ static void flow_types(void)
     OPEN_RAW(&raw);
     struct rule all = rule_of(IBV_FLOW_ATTR_ALL_DEFAULT), sniffer = rule_of(IBV_FLOW_ATTR_SNIFFER);
     struct ibv_flow *flow_all = ibv_create_flow(raw.qp[0], &all.attr);
-    CHECK(flow_all != NULL);
+    CHECK_OFFERED(flow_all, ibv_create_flow);
     CHECK_EQ(post_recv(raw.qp[0], 100, at(1, 0), 200), 0);
     CHECK_EQ(send_frame(&raw, 5, 60, 1), 0);
     WAIT_OK(raw.cq[0], &wc);
@@ -395,13 +397,13 @@ static void flow_tag(void)
     struct ibv_cq_init_attr_ex cq_attr = {.cqe = 8,
                                           .wc_flags = IBV_WC_EX_WITH_FLOW_TAG | IBV_WC_EX_WITH_BYTE_LEN};
     struct ibv_cq_ex *cq = ibv_create_cq_ex(env.context, &cq_attr);
-    CHECK(cq != NULL);
+    CHECK_OFFERED(cq, ibv_create_cq_ex);
     struct ibv_qp_init_attr attr = {.send_cq = ibv_cq_ex_to_cq(cq),
                                     .recv_cq = ibv_cq_ex_to_cq(cq),
                                     .cap = {1, 4, 1, 1, 0},
                                     .qp_type = IBV_QPT_RAW_PACKET};
     struct ibv_qp *qp = ibv_create_qp(env.pd, &attr);
-    CHECK(qp != NULL);
+    CHECK_MADE(qp, ibv_create_qp);
     CHECK_EQ(raw_to(qp, IBV_QPS_INIT), 0);
     CHECK_EQ(raw_to(qp, IBV_QPS_RTR), 0);
     struct ibv_flow_spec_action_tag tag = {
@@ -443,7 +445,7 @@ static void counters_of_flows(void)
     struct ibv_counters *counters = ibv_create_counters(env.context, &init);
     if (counters == NULL) {
         CHECK_EQ(errno, EOPNOTSUPP);
-        SKIP("the device has no counters");
+        SKIP("ibv_create_counters: %s", strerror(EOPNOTSUPP));
     }
     struct ibv_counter_attach_attr attach = {.counter_desc = IBV_COUNTER_PACKETS, .index = 0};
     uint64_t values[3] = {9, 9, 9};

@@ -150,8 +150,3 @@ bool test_not_offered(const char *call)
     test_skip("%s: %s", call, strerror(errno));
     return true;
 }
-
-const char *test_failure(void)
-{
-    return case_report->outcome == kFailed ? case_report->reason : NULL;
-}

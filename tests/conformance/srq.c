@@ -24,7 +24,7 @@ static void shared(void)
     struct ibv_srq *srq = create_srq(31, 2);
     struct pair pair[2];
     struct ibv_wc wc;
-    CHECK(srq != NULL);
+    CHECK_OFFERED(srq, ibv_create_srq);
     CHECK(srq->srq_context == &env && srq->pd == env.pd);
     OPEN(&pair[0], .srq = srq);
     OPEN(&pair[1], .srq = srq);
@@ -53,7 +53,7 @@ static void full(void)
 {
     struct ibv_srq *srq = create_srq(7, 2);
     struct ibv_srq_attr attr;
-    CHECK(srq != NULL);
+    CHECK_OFFERED(srq, ibv_create_srq);
     CHECK_EQ(ibv_query_srq(srq, &attr), 0);
     CHECK(attr.max_wr >= 7 && attr.max_sge >= 2);
     CHECK_EQ(attr.srq_limit, 0);
@@ -76,12 +76,12 @@ static void resize(void)
     struct ibv_srq *srq = create_srq(7, 1);
     struct pair pair;
     struct ibv_wc wc;
-    CHECK(srq != NULL);
+    CHECK_OFFERED(srq, ibv_create_srq);
     OPEN(&pair, .srq = srq);
     for (unsigned i = 0; i < 5; ++i)
         CHECK_EQ(post(srq, i, at(1, i * 100), 100), 0);
     struct ibv_srq_attr attr = {.max_wr = 60};
-    CHECK_EQ(ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR), 0);
+    CHECK_OFFERS(ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR), 0);
     CHECK_EQ(ibv_query_srq(srq, &attr), 0);
     CHECK(attr.max_wr >= 60);
     for (unsigned i = 5; i < 60; ++i)
@@ -108,12 +108,12 @@ static void limit(void)
     struct pair pair;
     struct ibv_wc wc;
     struct ibv_async_event event;
-    CHECK(srq != NULL);
+    CHECK_OFFERED(srq, ibv_create_srq);
     OPEN(&pair, .srq = srq);
     for (unsigned i = 0; i < 6; ++i)
         CHECK_EQ(post(srq, i, at(1, i * 100), 100), 0);
     struct ibv_srq_attr attr = {.srq_limit = 4};
-    CHECK_EQ(ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT), 0);
+    CHECK_OFFERS(ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT), 0);
     CHECK_EQ(ibv_query_srq(srq, &attr), 0);
     CHECK_EQ(attr.srq_limit, 4);
     struct pollfd ready = {.fd = env.context->async_fd, .events = POLLIN};

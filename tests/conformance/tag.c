@@ -83,25 +83,26 @@ static bool tags_open(struct tags *tags, unsigned receives)
         tags->srq = ibv_create_srq_ex(env.context, &init);
     }
     if (tags->srq == NULL) {
-        test_fail(__FILE__, __LINE__, "no SRQ: %s", strerror(errno));
+        test_fail(__FILE__, __LINE__, "ibv_create_srq_ex for tags: expected an object, saw errno %d (%s)",
+                  errno, strerror(errno));
         return false;
     }
     if (!pair_open(&tags->pair, &(struct pair_options){.srq = tags->srq}))
         return false;
     while (tags->posted < receives)
         if (!post_receive(tags)) {
-            test_fail(__FILE__, __LINE__, "no receive");
+            test_fail(__FILE__, __LINE__, "ibv_post_srq_recv: expected 0, saw a refusal");
             return false;
         }
     return true;
 }
 
-#define TAGS(tags, receives)                    \
-    do {                                        \
-        if (caps().max_num_tags < kTags)        \
-            SKIP("the device matches no tags"); \
-        if (!tags_open(tags, receives))         \
-            return;                             \
+#define TAGS(tags, receives)                                                          \
+    do {                                                                              \
+        if (caps().max_num_tags < kTags)                                              \
+            SKIP("no tag matching: tm_caps.max_num_tags is %u", caps().max_num_tags); \
+        if (!tags_open(tags, receives))                                               \
+            return;                                                                   \
     } while (0)
 
 static void tags_close(struct tags *tags)
@@ -431,11 +432,11 @@ static enum ibv_wc_status send_rendezvous(struct tags *tags, uint32_t length, ui
     return wc.status;
 }
 
-#define RENDEZVOUS(tags, receives)                             \
-    do {                                                       \
-        if (caps().max_rndv_hdr_size < kRendezvousHeader + 10) \
-            SKIP("the device fetches nothing");                \
-        TAGS(tags, receives);                                  \
+#define RENDEZVOUS(tags, receives)                                                            \
+    do {                                                                                      \
+        if (caps().max_rndv_hdr_size < kRendezvousHeader + 10)                                \
+            SKIP("no rendezvous: tm_caps.max_rndv_hdr_size is %u", caps().max_rndv_hdr_size); \
+        TAGS(tags, receives);                                                                 \
     } while (0)
 
 /* The device fetches the data, and tells the other side when it has them. */
@@ -573,8 +574,8 @@ static void refused(void)
     struct ibv_cq_init_attr_ex cq_attr = {.cqe = 8, .wc_flags = IBV_WC_STANDARD_FLAGS};
     struct ibv_cq_ex *cq = ibv_create_cq_ex(env.context, &cq_attr);
     if (offered.max_num_tags < kTags)
-        SKIP("the device matches no tags");
-    CHECK(cq != NULL);
+        SKIP("no tag matching: tm_caps.max_num_tags is %u", offered.max_num_tags);
+    CHECK_OFFERED(cq, ibv_create_cq_ex);
     CHECK(offered.max_ops > 0 && offered.max_sge > 0 && (offered.flags & IBV_TM_CAP_RC) != 0);
     for (unsigned i = 0; i < 4; ++i) {
         struct ibv_srq_init_attr_ex attr = srq_attr(cq);
@@ -592,7 +593,7 @@ static void refused(void)
     }
     struct ibv_srq_init_attr_ex attr = srq_attr(cq);
     struct ibv_srq *srq = ibv_create_srq_ex(env.context, &attr);
-    CHECK(srq != NULL);
+    CHECK_OFFERED(srq, ibv_create_srq_ex);
     struct ibv_qp_init_attr qp_attr = {.send_cq = ibv_cq_ex_to_cq(cq),
                                        .recv_cq = ibv_cq_ex_to_cq(cq),
                                        .srq = srq,

@@ -30,7 +30,7 @@ static bool has_wq(void)
     struct ibv_device_attr_ex attr;
     if (ibv_query_device_ex(env.context, NULL, &attr) == 0 && attr.max_wq_type_rq != 0)
         return true;
-    test_skip("the device offers this process no work queues");
+    test_skip("no work queues for this process: max_wq_type_rq is 0");
     return false;
 }
 
@@ -40,9 +40,9 @@ static void wq_states(void)
     if (!has_wq())
         return;
     struct ibv_cq *cq = ibv_create_cq(env.context, 64, NULL, NULL, 0);
-    CHECK(cq != NULL);
+    CHECK_MADE(cq, ibv_create_cq);
     struct ibv_wq *wq = make_wq(cq);
-    CHECK(wq != NULL);
+    CHECK_MADE(wq, ibv_create_wq);
     CHECK(wq->context == env.context && wq->pd == env.pd && wq->cq == cq && wq->wq_type == IBV_WQT_RQ);
     CHECK_EQ(wq->state, IBV_WQS_RESET);
     CHECK_EQ(ibv_destroy_cq(cq), EBUSY);
@@ -87,7 +87,7 @@ static void wq_errors(void)
     CHECK(ibv_create_wq(env.context, &attr) == NULL);
     CHECK_EQ(errno, EINVAL);
     struct ibv_wq *wq = make_wq(cq);
-    CHECK(wq != NULL);
+    CHECK_MADE(wq, ibv_create_wq);
     struct ibv_rwq_ind_table_init_attr table = {.log_ind_tbl_size = 20, .ind_tbl = &wq};
     errno = 0;
     CHECK(ibv_create_rwq_ind_table(env.context, &table) == NULL);
@@ -112,14 +112,14 @@ static void rss(void)
     for (int i = 0; i < kQueues; ++i) {
         cq[i] = ibv_create_cq(env.context, 64, NULL, NULL, 0);
         wq[i] = make_wq(cq[i]);
-        CHECK(wq[i] != NULL);
+        CHECK_MADE(wq[i], ibv_create_wq);
         CHECK_EQ(wq_to(wq[i], IBV_WQS_RDY), 0);
         for (uint64_t n = 0; n < 16; ++n)
             CHECK_EQ(post_wq(wq[i], (uint64_t)i, at(1, 1000 * n), 1000), 0);
     }
     struct ibv_rwq_ind_table_init_attr table_attr = {.log_ind_tbl_size = 1, .ind_tbl = wq};
     struct ibv_rwq_ind_table *table = ibv_create_rwq_ind_table(env.context, &table_attr);
-    CHECK(table != NULL);
+    CHECK_OFFERED(table, ibv_create_rwq_ind_table);
     CHECK_EQ(ibv_destroy_wq(wq[0]), EBUSY);
     for (unsigned i = 0; i < sizeof(key); ++i)
         key[i] = (uint8_t)(i * 37 + 11);
@@ -138,11 +138,11 @@ static void rss(void)
     CHECK_EQ(errno, EINVAL);
     attr.rx_hash_conf.rx_hash_key_len = sizeof(key);
     struct ibv_qp *qp = ibv_create_qp_ex(env.context, &attr);
-    CHECK(qp != NULL);
+    CHECK_MADE(qp, ibv_create_qp_ex);
     CHECK_EQ(ibv_destroy_rwq_ind_table(table), EBUSY);
     struct rule rule = rule_to(11, 0);
     struct ibv_flow *flow = ibv_create_flow(qp, &rule.attr);
-    CHECK(flow != NULL);
+    CHECK_OFFERED(flow, ibv_create_flow);
     /* IPv4 (RFC 791) and UDP headers, whose addresses are nobody's. */
     static const uint8_t headers[28] = {0x45, 0, 0,   46, 0,   0, 0,   0,  64,  17,
                                         0,    0, 198, 51, 100, 1, 198, 51, 100, 2};

@@ -161,7 +161,7 @@ static void windows(void)
     struct pair pair;
     struct ibv_wc wc;
     struct ibv_mw *mw = ibv_alloc_mw(env.pd, IBV_MW_TYPE_2);
-    CHECK(mw != NULL);
+    CHECK_OFFERED(mw, ibv_alloc_mw);
     OPEN(&pair, .send_ops = rc_ops());
     uint32_t rkey = ibv_inc_rkey(mw->rkey);
     struct ibv_mw_bind_info info = {env.mr, address(at(1, 0)), 100, IBV_ACCESS_REMOTE_WRITE};
@@ -199,7 +199,7 @@ static void datagrams(void)
     struct pair pair;
     struct ibv_wc wc;
     struct ibv_ah *ah = ah_to_self();
-    CHECK(ah != NULL);
+    CHECK_MADE(ah, ibv_create_ah);
     OPEN(&pair, .type = IBV_QPT_UD, .send_ops = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM);
     fill(at(0, 0), 500, 1);
     CHECK_EQ(post_recv(pair.qp[1], 0, at(1, 0), 1000), 0);
@@ -290,7 +290,7 @@ static void mixed(void)
 static void refused(void)
 {
     struct ibv_cq *cq = ibv_create_cq(env.context, 1, NULL, NULL, 0);
-    CHECK(cq != NULL);
+    CHECK_MADE(cq, ibv_create_cq);
     static const struct {
         enum ibv_qp_type type;
         uint64_t ops;

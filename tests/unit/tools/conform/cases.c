@@ -114,6 +114,16 @@ static void refused(void)
     CHECK_OFFERED(object, ibv_make_something);
 }
 
+static void refused_by_number(void)
+{
+    CHECK_OFFERS(post_nothing(EOPNOTSUPP), EINVAL);
+}
+
+static void refused_wrongly(void)
+{
+    CHECK_OFFERS(post_nothing(EPERM), EINVAL);
+}
+
 static const struct test good_tests[] = {
     {"passes", passes, false}, {"strictly", passes, true}, {NULL, NULL, false}};
 static const struct test bad_tests[] = {
@@ -122,6 +132,7 @@ static const struct test bad_tests[] = {
     {"untrue", untrue, false},
     {"noted", noted, false},
     {"not_made", not_made, false},
+    {"refused_wrongly", refused_wrongly, false},
     {"first_of_two", first_of_two, false},
     {NULL, NULL, false},
 };
@@ -131,8 +142,11 @@ static const struct test rough_tests[] = {
 };
 static const struct test slow_tests[] = {
     {"hangs", hangs, false}, {"passes", passes, false}, {NULL, NULL, false}};
-static const struct test lacking_tests[] = {
-    {"skips", skips, false}, {"refused", refused, false}, {"alien", passes, false}, {NULL, NULL, false}};
+static const struct test lacking_tests[] = {{"skips", skips, false},
+                                            {"refused", refused, false},
+                                            {"refused_by_number", refused_by_number, false},
+                                            {"alien", passes, false},
+                                            {NULL, NULL, false}};
 
 const struct suite suites[] = {
     {"good", good_tests}, {"bad", bad_tests},         {"rough", rough_tests},
