@@ -134,11 +134,9 @@ const char *not_for_device(const char *test)
         const char *test; /* or the beginning of its name, up to the dot */
         const char *reason;
     } lacks[] = {
-        {"domain.", "siw's provider has no parent domains"},
         {"import.", "siw's provider imports nothing"},
-        {"memory.", "siw's provider registers ordinary memory alone"},
         {"datagram.", "reliable connections are all there is"},
-        {"mw.", "siw has no memory windows"},
+        {"memory.extended", "writes complete before they arrive; iwarp.writes"},
         {"rc.send_imm", "there are no immediate data"},
         {"rc.send_inline", "siw takes 80 bytes inline; iwarp.inline_data"},
         {"rc.rdma_write", "writes complete before they arrive; iwarp.writes"},
@@ -147,15 +145,12 @@ const char *not_for_device(const char *test)
         {"rc.atomics", "there are no atomic operations"},
         {"rc.order", "there are no immediate data; iwarp.order"},
         {"rc.query", "siw does not tell the state; iwarp.state"},
-        {"srq.resize", "siw cannot resize; iwarp.srq"},
         {"srq.limit", "siw keeps the limit after the event; iwarp.srq"},
         {"wr.inline_data", "writes complete before they arrive; iwarp.wr"},
         {"wr.sends", "there are no immediate data; iwarp.wr"},
         {"wr.rdma", "there are no immediate data; iwarp.wr"},
         {"wr.atomics", "there are no atomic operations"},
-        {"wr.windows", "siw has no memory windows"},
         {"wr.datagrams", "reliable connections are all there is"},
-        {"cq.resize", "siw cannot resize"},
         {"cq.extended", "there are no immediate data; iwarp.extended_cq"},
         {"cq.extended_datagram", "reliable connections are all there is"},
         {"event.solicited_error", "errors are not solicited in siw"},
