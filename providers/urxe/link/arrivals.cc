@@ -91,7 +91,8 @@ void give(Process &process, uint32_t qp_num, const link::Link::Arrival &arrival,
     Qp &qp = *found;
     if (!lock_patiently(qp.send_lock, is_helper))
         return;
-    if (qp.endpoint != nullptr) {
+    // No sooner: who has the lock may wait for those who work on this process's objects.
+    if (const Access access(process.self); access && qp.endpoint != nullptr) {
         qp.endpoint->receive(packet, reason, arrival);
         if (qp.endpoint->is_touched && !qp.is_listed) {
             if (touched.count < Touched::kMost) {
@@ -119,9 +120,10 @@ void take(Process &process, const link::Link::Arrival &arrival, const wire::Pack
     if (packet.bth.dest_qpn != kMulticastQp)
         return give(process, packet.bth.dest_qpn, arrival, packet, reason, touched, is_helper);
     // Each process that has joined the group got a packet of its own.
-    mcast_for_each_own(
-        process, std::bit_cast<ibv_gid>(arrival.route.flow.destination), arrival.route.interface,
-        [&](uint32_t qp_num) { give(process, qp_num, arrival, packet, reason, touched, is_helper); });
+    if (const Access access(process.self); access)
+        mcast_for_each_own(
+            process, std::bit_cast<ibv_gid>(arrival.route.flow.destination), arrival.route.interface,
+            [&](uint32_t qp_num) { give(process, qp_num, arrival, packet, reason, touched, is_helper); });
 }
 
 /// Takes the first of a run, or passes as many on as are for another process. Gives how many that were.
@@ -198,17 +200,11 @@ std::optional<size_t> Process::poll_link(bool is_helper, link::Link::Look look)
         return std::nullopt;
     std::optional<HeldBytes> held;
     const bool has_waited = touched_.count != 0;
-    size_t count = 0;
-    {
-        std::optional<Access> access;
-        count = link.receive(look, [&](const link::Link::Arrival &arrival) {
-            if (!access.has_value()) {
-                held.emplace(*this);
-                access.emplace(self);
-            }
-            return *access ? take_or_pass_on(*this, arrival, touched_, is_helper) : size_t{1};
-        });
-    }
+    const size_t count = link.receive(look, [&](const link::Link::Arrival &arrival) {
+        if (!held.has_value())
+            held.emplace(*this);
+        return take_or_pass_on(*this, arrival, touched_, is_helper);
+    });
     if (!is_helper)
         looks_for_packets();
     // Outside of an Access, since what is carried out may wait for those who work on this process's objects.

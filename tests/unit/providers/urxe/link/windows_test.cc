@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Memory windows of one host that another writes and reads through.
+#include <unistd.h>
+
 #include <cstring>
 
 #include "hosts.hh"
@@ -113,6 +115,46 @@ TEST_F(Windows, AreInvalidatedByTheirOwner)
                       [&](ibv_send_wr &request) { request.invalidate_rkey = key; });
             port.expect_sent();
             side.exchange(key);
+            side.meet();
+            EXPECT_EQ(ibv_dealloc_mw(window), 0);
+        });
+}
+
+TEST_F(Windows, AreBoundAndInvalidatedWhilePacketsArrive)
+{
+    constexpr size_t kSize = 60'000, kMost = 16;
+    hosts::run(
+        [](Side &side) {
+            Port port(side, {.timeout = 15});
+            port.post_receive(0, 8);
+            side.meet();
+            size_t under_way = 0;
+            for (bool is_over = false; !is_over || under_way != 0;) {
+                ibv_wc completion{};
+                is_over = is_over || ibv_poll_cq(port.receive_cq, 1, &completion) == 1;
+                for (; !is_over && under_way != kMost; ++under_way)
+                    port.post(IBV_WR_RDMA_WRITE, 16, kSize, 16);
+                if (ibv_poll_cq(port.send_cq, 1, &completion) == 1)
+                    --under_way;
+                ASSERT_EQ(completion.status, IBV_WC_SUCCESS);
+            }
+            side.meet();
+        },
+        [](Side &side) {
+            Port port(side, {});
+            ibv_mw *window = ibv_alloc_mw(port.pd, IBV_MW_TYPE_2);
+            ASSERT_NE(window, nullptr);
+            side.meet();
+            for (int round = 0; round < 100; ++round) {
+                // Once it has not polled for a while, the library's own thread takes the packets.
+                usleep(2000);
+                const uint32_t key = bind(port, *window);
+                port.post(IBV_WR_LOCAL_INV, 0, 0, 0,
+                          [&](ibv_send_wr &request) { request.invalidate_rkey = key; });
+                port.expect_sent();
+            }
+            port.post(IBV_WR_SEND, 0, 8, 0);
+            port.expect_sent();
             side.meet();
             EXPECT_EQ(ibv_dealloc_mw(window), 0);
         });
