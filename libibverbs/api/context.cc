@@ -63,7 +63,7 @@ VERBS_EXPORT ibv_context *verbs_open_device(ibv_device *device, void *private_da
     return verbs::provider::context_of(*opened.ops,
                                        opened.ops->alloc_context(device, fd->release(), private_data));
 }
-VERBS_EXPORT_ALSO(verbs_open_device, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(verbs_open_device);
 
 VERBS_EXPORT ibv_context *ibv_open_device(ibv_device *device)
 {

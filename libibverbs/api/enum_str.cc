@@ -186,3 +186,4 @@ VERBS_EXPORT const char *ibv_wr_opcode_str(ibv_wr_opcode opcode)
     }
     return "unknown";
 }
+VERBS_EXPORT_SINCE_34(ibv_wr_opcode_str);

@@ -153,4 +153,4 @@ VERBS_EXPORT int ibv_query_gid_type(ibv_context *context, uint8_t port_num, unsi
         entry.gid_type == IBV_GID_TYPE_ROCE_V2 ? IBV_GID_TYPE_SYSFS_ROCE_V2 : IBV_GID_TYPE_SYSFS_IB_ROCE_V1;
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_query_gid_type, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_query_gid_type);

@@ -35,4 +35,4 @@ VERBS_EXPORT int ibv_read_ibdev_sysfs_file(char *buf, size_t size, verbs_sysfs_d
         return verbs::minus_one_with(ENAMETOOLONG);
     return ibv_read_sysfs_file(sysfs_dev->ibdev_path, name, buf, size);
 }
-VERBS_EXPORT_ALSO(ibv_read_ibdev_sysfs_file, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_read_ibdev_sysfs_file);

@@ -7,17 +7,25 @@
 /// escape.
 #define VERBS_EXPORT extern "C" __attribute__((visibility("default")))
 
-/// Exports `function`, defined in the same file, once more under a non-default version that older releases
-/// used: VERBS_EXPORT_ALSO(ibv_query_gid_type, IBVERBS_PRIVATE_34). Non-default: new programs cannot link to
-/// it. Today's version is given here too: of two names of one place the linker drops the one without a
-/// version. The static library has no versions, so none of this (VERBS_STATIC).
+/// Exports `function`, defined in the same file, to providers of foreign numbers too, from that number on: all whose
+/// releases may have had the function with today's parameters. Non-default: new programs cannot link to it. Today's
+/// version is given here too: of two names of one place the linker drops the one without a version. The static library
+/// has no versions, so none of this (VERBS_STATIC).
+#define VERBS_EXPORT_SINCE_34(function)                      \
+    VERBS_EXPORT_AS(function, function, IBVERBS_PRIVATE_34); \
+    VERBS_EXPORT_SINCE_57(function)
+#define VERBS_EXPORT_SINCE_57(function)                      \
+    VERBS_EXPORT_AS(function, function, IBVERBS_PRIVATE_57); \
+    VERBS_EXPORT_SINCE_59(function)
+#define VERBS_EXPORT_SINCE_59(function)                      \
+    VERBS_EXPORT_AS(function, function, IBVERBS_PRIVATE_59); \
+    VERBS_EXPORT_SINCE_64(function)
 #ifdef VERBS_STATIC
-#define VERBS_EXPORT_ALSO(function, version) static_assert(true)
+#define VERBS_EXPORT_SINCE_64(function) static_assert(true)
 #else
-#define VERBS_EXPORT_ALSO(function, version)      \
-    VERBS_EXPORT_AS(function, function, version); \
-    asm(".symver " #function "," #function "@@@" VERBS_TODAY_##version)
-#define VERBS_TODAY_IBVERBS_PRIVATE_34 "IBVERBS_PRIVATE_65"
+#define VERBS_EXPORT_SINCE_64(function)                      \
+    VERBS_EXPORT_AS(function, function, IBVERBS_PRIVATE_64); \
+    asm(".symver " #function "," #function "@@@IBVERBS_PRIVATE_65")
 #endif
 
 /// Exports `function`, defined in the same file with VERBS_EXPORT, as `name` under a non-default version:

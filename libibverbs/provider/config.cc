@@ -7,9 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <climits>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 #include "base/unique_fd.hh"
 #include "provider/warning.hh"
@@ -46,6 +48,15 @@ bool is_provider_name(std::string_view name)
     return name.front() == '/' || name.find('/') == name.npos;
 }
 
+std::optional<int> release_number(std::string_view word)
+{
+    int number = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (error != std::errc() || end != word.data() + word.size() || number <= 0)
+        return std::nullopt;
+    return number;
+}
+
 void warn_of_line(const char *file, size_t number, std::string_view line)
 {
     char shown[48];
@@ -54,7 +65,8 @@ void warn_of_line(const char *file, size_t number, std::string_view line)
         shown[i] = line[i] >= ' ' && line[i] < 0x7f ? line[i] : '?';
     shown[length] = '\0';
     warn(Audience::kEverybody,
-         "%s line %zu: '%s' is ignored; a line is 'driver NAME' or 'driver /PATH', or a comment after '#'",
+         "%s line %zu: '%s' is ignored; a line is 'driver NAME' or 'driver /PATH', "
+         "a number behind 'release' there, or a comment after '#'",
          file, number, shown);
 }
 
@@ -120,22 +132,25 @@ ProviderNames::~ProviderNames()
         free(std::exchange(first_, first_->next));
 }
 
-Status ProviderNames::add(std::string_view name)
+Status ProviderNames::add(std::string_view name, int release)
 {
-    return add(name, false, {});
+    return add(name, false, {}, release);
 }
 
 Status ProviderNames::add_userspace(std::string_view name, std::string_view which)
 {
-    return add(name, true, which);
+    return add(name, true, which, 0);
 }
 
-Status ProviderNames::add(std::string_view name, bool is_userspace, std::string_view which)
+Status ProviderNames::add(std::string_view name, bool is_userspace, std::string_view which, int release)
 {
     NamedProvider **link = &first_;
     for (; *link != nullptr; link = &(*link)->next)
-        if (name == (*link)->name)
+        if (name == (*link)->name) {
+            if ((*link)->release == 0)
+                (*link)->release = release;
             return {};
+        }
     auto *added =
         static_cast<NamedProvider *>(calloc(1, sizeof(NamedProvider) + name.size() + which.size() + 1));
     if (added == nullptr)
@@ -145,6 +160,7 @@ Status ProviderNames::add(std::string_view name, bool is_userspace, std::string_
     which.copy(behind_name, which.size());
     added->which = behind_name;
     added->is_userspace = is_userspace;
+    added->release = release;
     *link = added;
     return {};
 }
@@ -160,11 +176,16 @@ Status parse_config(std::string_view text, const char *file, ProviderNames &name
             continue;
         std::string_view name = take_word(rest);
         if (directive == "driver" && is_provider_name(name)) {
-            const bool is_userspace = take_word(rest) == "userspace";
-            std::string_view which = is_userspace ? take_word(rest) : std::string_view();
+            const std::string_view kind = take_word(rest);
+            std::string_view which = kind.empty() ? kind : take_word(rest);
             if (which.starts_with('#'))
                 which = {};
-            if (Status status = is_userspace ? names.add_userspace(name, which) : names.add(name); !status)
+            const std::optional<int> release = kind == "release" ? release_number(which) : 0;
+            if (!release && !std::exchange(warned, true))
+                warn_of_line(file, number, line);
+            if (Status status = kind == "userspace" ? names.add_userspace(name, which)
+                                                    : names.add(name, release.value_or(0));
+                !status)
                 return status;
         } else if (!std::exchange(warned, true)) {
             warn_of_line(file, number, line);

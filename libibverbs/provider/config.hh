@@ -15,6 +15,7 @@ struct NamedProvider {
     NamedProvider *next;
     bool tried;         ///< it was loaded, or could not be
     bool is_userspace;  ///< its devices exist without the kernel
+    int release;        ///< for which it was built, where configuration tells; else 0
     const char *which;  ///< of those it has where the user does not say; behind the name, may be empty
     char name[1];       ///< goes on behind the struct, zero-terminated
 };
@@ -33,20 +34,20 @@ public:
 
     NamedProvider *first() const { return first_; }
 
-    /// ENOMEM. A name that is there already stays where it is, and as it is.
-    Status add(std::string_view name);
+    /// ENOMEM. A name that is there already stays where it is, and as it is, but for a release that was not told.
+    Status add(std::string_view name, int release = 0);
     /// The same for a provider of userspace devices.
     Status add_userspace(std::string_view name, std::string_view which);
 
 private:
-    Status add(std::string_view name, bool is_userspace, std::string_view which);
+    Status add(std::string_view name, bool is_userspace, std::string_view which, int release);
 
     NamedProvider *first_ = nullptr;
 };
 
 /// Adds the providers of a configuration file. Each line is `driver NAME`, a comment (#) or blank; what follows NAME is
 /// ignored, but for `driver NAME userspace [WHICH]`: a provider whose devices exist without the kernel, and which of them
-/// it is to have where the user does not say. NAME is a word without slashes or an absolute path. Other lines are ignored with one warning per file, which
+/// it is to have where the user does not say; and `driver NAME release N`: of which release a foreign plugin is. NAME is a word without slashes or an absolute path. Other lines are ignored with one warning per file, which
 /// calls it `file`. ENOMEM.
 Status parse_config(std::string_view text, const char *file, ProviderNames &names);
 

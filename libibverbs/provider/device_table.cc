@@ -8,6 +8,7 @@
 
 #include "base/log.hh"
 #include "provider/match.hh"
+#include "provider/recognise.hh"
 #include "provider/registry.hh"
 #include "provider/userspace.hh"
 #include "provider/warning.hh"
@@ -79,6 +80,7 @@ Status DeviceTable::start(const Places &places)
 
 void DeviceTable::refresh(discovery::DeviceChain found)
 {
+    recognise_registered(loader_);
     discovery::DeviceChain unsupported;
     verbs_device *first = nullptr;
     list_node *last = nullptr;
@@ -154,6 +156,7 @@ bool DeviceTable::is_known(const verbs_sysfs_dev &device) const
 /// No more than it takes: what is named like the device's driver comes first, all others only if that does not do.
 NamedProvider *DeviceTable::wanted(discovery::DeviceChain &found) const
 {
+    recognise_registered(loader_);
     if (NamedProvider *provider = loader_.next_userspace())
         return provider;
     if (!found.empty())

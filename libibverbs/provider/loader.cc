@@ -23,13 +23,23 @@ namespace {
 #define VERBS_TEXT_OF(number) #number
 #define VERBS_TEXT(number) VERBS_TEXT_OF(number)
 
-/// The provider ABIs that plugins may have, as their files are called; ours comes first.
-constexpr const char *kAbis[] = {"-rdmav" VERBS_TEXT(VERBS_PROVIDER_ABI), "-rdmav34"};
+/// A provider ABI that plugins may have, and how their files end.
+struct Abi {
+    int number;
+    const char *ending;
+};
+
+/// Ours comes first, then from new to old.
+constexpr Abi kAbis[] = {{VERBS_PROVIDER_ABI, "-rdmav" VERBS_TEXT(VERBS_PROVIDER_ABI)},
+                         {64, "-rdmav64"},
+                         {59, "-rdmav59"},
+                         {57, "-rdmav57"},
+                         {34, "-rdmav34"}};
 
 /// What a configured name says of the plugin's file.
 struct PluginName {
     std::string_view name;   ///< "rxe" of "rxe", "rxe-rdmav34", "/opt/librxe" and "/opt/librxe-rdmav65.so"
-    const char *abi;         ///< the one of kAbis that it asks for, or null
+    const Abi *abi;          ///< the one of kAbis that it asks for, or null
     bool is_path, is_whole;  ///< a path; with ".so"
 };
 
@@ -44,10 +54,10 @@ PluginName parse(std::string_view text)
         if (plugin.is_whole)
             plugin.name.remove_suffix(3);
     }
-    for (const char *abi : kAbis)
-        if (plugin.name.ends_with(abi)) {
-            plugin.abi = abi;
-            plugin.name.remove_suffix(strlen(abi));
+    for (const Abi &abi : kAbis)
+        if (plugin.name.ends_with(abi.ending)) {
+            plugin.abi = &abi;
+            plugin.name.remove_suffix(strlen(abi.ending));
             break;
         }
     return plugin;
@@ -69,6 +79,7 @@ Outcome load_file(const char *path)
 {
     // What registers after this is seen below; what did so before belongs to a plugin that is there already.
     const Registration *last = last_registered();
+    const unsigned refused = refused_registrations();
     // Such a plugin is linked to the program or was loaded by another name or thread, or its constructor is what asks.
     if (dlopen(path, RTLD_NOW | RTLD_NOLOAD) != nullptr)
         return Outcome::kLoaded;
@@ -77,10 +88,13 @@ Outcome load_file(const char *path)
         return Outcome::kAbsent;
     if (last_registered() != last)
         return Outcome::kLoaded;
-    warn(Audience::kEverybody,
-         "provider %s is ignored: it registers nothing with verbs_register_driver_%d or "
-         "verbs_register_driver_34",
-         path, VERBS_PROVIDER_ABI);
+    // What was refused has had its line.
+    if (refused_registrations() == refused)
+        warn(Audience::kEverybody,
+             "provider %s is ignored: it registers nothing with verbs_register_driver_%d, nor with that of "
+             "64, 59, 57 or "
+             "34",
+             path, VERBS_PROVIDER_ABI);
     dlclose(handle);
     return Outcome::kBroken;
 }
@@ -107,13 +121,13 @@ Outcome load_path(const char *path)
 }
 
 /// Loads the plugin that the linker finds, of the best ABI.
-Outcome load_from_search_path(std::string_view name, std::span<const char *const> abis)
+Outcome load_from_search_path(std::string_view name, std::span<const Abi> abis)
 {
     char path[PATH_MAX];
     char reasons[512] = "";
     size_t length = 0;
-    for (const char *abi : abis) {
-        snprintf(path, sizeof path, "lib%.*s%s.so", static_cast<int>(name.size()), name.data(), abi);
+    for (const Abi &abi : abis) {
+        snprintf(path, sizeof path, "lib%.*s%s.so", static_cast<int>(name.size()), name.data(), abi.ending);
         Outcome outcome = load_file(path);
         if (outcome != Outcome::kAbsent)
             return outcome;
@@ -142,13 +156,13 @@ bool asks_for(const NamedProvider &provider)
 bool load_plugin(const char *name, const Places &places)
 {
     const PluginName plugin = parse(name);
-    const std::span<const char *const> abis =
-        plugin.abi != nullptr ? std::span<const char *const>(&plugin.abi, 1) : kAbis;
+    const std::span<const Abi> abis = plugin.abi != nullptr ? std::span<const Abi>(plugin.abi, 1) : kAbis;
     char path[PATH_MAX];
     if (plugin.is_path) {
         const bool is_complete = plugin.is_whole || plugin.abi != nullptr;
-        for (const char *abi : abis) {
-            snprintf(path, sizeof path, "%s%s%s", name, is_complete ? "" : abi, plugin.is_whole ? "" : ".so");
+        for (const Abi &abi : abis) {
+            snprintf(path, sizeof path, "%s%s%s", name, is_complete ? "" : abi.ending,
+                     plugin.is_whole ? "" : ".so");
             Outcome outcome = load_path(path);
             if (outcome != Outcome::kAbsent)
                 return outcome == Outcome::kLoaded;
@@ -158,12 +172,12 @@ bool load_plugin(const char *name, const Places &places)
         warn(Audience::kEverybody, "provider %s cannot be loaded: there is no such file", path);
         return false;
     }
-    for (const char *abi : abis) {
+    for (const Abi &abi : abis) {
         for (const char *directory : places.provider_directories) {
             if (directory == nullptr)
                 continue;
             snprintf(path, sizeof path, "%s/lib%.*s%s.so", directory, static_cast<int>(plugin.name.size()),
-                     plugin.name.data(), abi);
+                     plugin.name.data(), abi.ending);
             Outcome outcome = load_path(path);
             if (outcome != Outcome::kAbsent)
                 return outcome == Outcome::kLoaded;
@@ -239,6 +253,17 @@ NamedProvider *Loader::next_userspace() const
             return provider;
     }
     return nullptr;
+}
+
+int Loader::release_of(const char *name, int abi) const
+{
+    for (const NamedProvider *provider = names_.first(); provider != nullptr; provider = provider->next) {
+        const PluginName plugin = parse(provider->name);
+        if (provider->release != 0 && plugin.name == parse(name).name &&
+            (plugin.abi == nullptr || plugin.abi->number == abi))
+            return provider->release;
+    }
+    return 0;
 }
 
 const char *Loader::which_of(const char *name) const

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Loading provider plugins: files libNAME-rdmavN.so, N being VERBS_PROVIDER_ABI or 34.
+// Loading provider plugins: files libNAME-rdmavN.so, N being VERBS_PROVIDER_ABI or a foreign number.
 //
-// A name stands for the plugin of our ABI, wherever that is, else for the one of ABI 34. A name or path with its
+// A name stands for the plugin of our ABI, wherever that is, else for the one of the newest number. A name or path with its
 // number stands for that plugin alone and wins over names without: IBV_DRIVERS=rxe-rdmav34, or the line
 // `driver rxe-rdmav34` in a configuration file, gives rxe devices to the system's provider instead of ours.
 #pragma once
@@ -22,7 +22,7 @@ struct Places {
 };
 
 /// Loads the plugin `name`: a word or an absolute path, with or without "-rdmavN", a path also with ".so". False after one warning: there is
-/// no such file, it cannot be loaded, or it registers no provider.
+/// no such file, it cannot be loaded, or it registers no usable provider.
 bool load_plugin(const char *name, const Places &places);
 
 /// The providers that configuration names, loaded as they are needed and never unloaded. A plugin that cannot be loaded
@@ -48,6 +48,9 @@ public:
 
     /// Which devices configuration gives a provider of userspace devices; null where it does not name the provider.
     const char *which_of(const char *name) const;
+
+    /// The release for which the provider of the number and of this name or path was built, as configuration tells; 0 where it does not.
+    int release_of(const char *name, int abi) const;
 
     /// Loads a provider. May be called by several threads at once, for the same provider too; must not be called under a
     /// lock, since the plugin's constructors, and those that another thread's dlopen is running, may call verbs.

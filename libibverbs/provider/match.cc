@@ -114,7 +114,7 @@ Match match_registered(verbs_sysfs_dev &device)
         return found;
     }
     for (const Registration *driver = registered_drivers(); driver != nullptr; driver = driver->next) {
-        if (driver->userspace || !is_match(*driver->ops, device))
+        if (driver->userspace || driver->layout == nullptr || !is_match(*driver->ops, device))
             continue;
         if (speaks_abi_of(*driver->ops, device)) {
             found.provider = driver->ops;

@@ -4,6 +4,7 @@
 // A plugin would bring the shared library with it, and be known to that one alone.
 #include "provider/loader.hh"
 #include "provider/places.hh"
+#include "provider/recognise.hh"
 
 namespace verbs::provider {
 
@@ -42,6 +43,13 @@ NamedProvider *Loader::next_userspace() const
 {
     return nullptr;
 }
+
+int Loader::release_of(const char *, int) const
+{
+    return 0;
+}
+
+void recognise_registered(const Loader &) {}
 
 const char *Loader::which_of(const char *) const
 {

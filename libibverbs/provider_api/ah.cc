@@ -24,10 +24,10 @@ VERBS_EXPORT int ibv_cmd_create_ah(ibv_pd *pd, ibv_ah *ah, ibv_ah_attr *attr, ib
     *ah = {.context = pd->context, .pd = pd, .handle = *handle};
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_create_ah, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_create_ah);
 
 VERBS_EXPORT int ibv_cmd_destroy_ah(ibv_ah *ah)
 {
     return verbs::provider_api::destroy_error(verbs::uverbs::ah_destroy(channel(ah->context), ah->handle));
 }
-VERBS_EXPORT_ALSO(ibv_cmd_destroy_ah, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_destroy_ah);

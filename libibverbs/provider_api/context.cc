@@ -7,27 +7,14 @@
 #include "base/memory.hh"
 #include "provider/context.hh"
 #include "provider/ops.hh"
+#include "provider/registry.hh"
 #include "provider_api/command.hh"
 #include "uverbs/context.hh"
 
 using verbs::provider::channel;
-using verbs::provider::kNativeLayout;
+using verbs::provider::Layout;
 
 namespace verbs::provider_api {
-
-void *context_alloc(const provider::Layout &layout, ibv_device &device, int cmd_fd, size_t size,
-                    size_t offset, uint32_t driver_id)
-{
-    UniqueFd owned_fd(cmd_fd);
-    Allocated<char> memory(static_cast<char *>(std::calloc(1, size)));
-    if (!memory)
-        return null_with(ENOMEM);
-    ibv_context &context = *provider::public_context(layout, memory.get() + offset);
-    if (Status status = provider::context_init(context, layout, device, owned_fd.release(), driver_id);
-        !status)
-        return null_with(status.error());
-    return memory.release();
-}
 
 int context_get(ibv_context &context, struct ibv_get_context *cmd, size_t cmd_size,
                 std::span<const int> files, ib_uverbs_get_context_resp *resp, size_t resp_size)
@@ -61,9 +48,20 @@ void context_log(const ibv_context *context, uint32_t level, const char *format,
 VERBS_EXPORT void *_verbs_init_and_alloc_context(ibv_device *device, int cmd_fd, size_t alloc_size,
                                                  verbs_context *context_offset, uint32_t driver_id)
 {
-    return verbs::provider_api::context_alloc(kNativeLayout, *device, cmd_fd, alloc_size,
-                                              reinterpret_cast<uintptr_t>(context_offset), driver_id);
+    verbs::UniqueFd owned_fd(cmd_fd);
+    verbs::Allocated<char> memory(static_cast<char *>(std::calloc(1, alloc_size)));
+    if (!memory)
+        return verbs::null_with(ENOMEM);
+    const Layout &layout = verbs::provider::layout_of(*verbs_get_device(device)->ops);
+    ibv_context *context =
+        verbs::provider::public_context(layout, memory.get() + reinterpret_cast<uintptr_t>(context_offset));
+    if (verbs::Status status =
+            verbs::provider::context_init(*context, layout, *device, owned_fd.release(), driver_id);
+        !status)
+        return verbs::null_with(status.error());
+    return memory.release();
 }
+VERBS_EXPORT_SINCE_34(_verbs_init_and_alloc_context);
 
 VERBS_EXPORT void verbs_uninit_context(verbs_context *vctx)
 {
@@ -78,10 +76,8 @@ VERBS_EXPORT void verbs_set_ops(verbs_context *vctx, const verbs_context_ops *op
 VERBS_EXPORT int ibv_cmd_get_context(verbs_context *vctx, struct ibv_get_context *cmd, size_t cmd_size,
                                      ibv_fd_arr *fds, ib_uverbs_get_context_resp *resp, size_t resp_size)
 {
-    std::span<const int> files;
-    if (fds != nullptr)
-        files = {fds->arr, fds->count};
-    return verbs::provider_api::context_get(vctx->context, cmd, cmd_size, files, resp, resp_size);
+    return verbs::provider_api::context_get(vctx->context, cmd, cmd_size, verbs::provider_api::files_of(fds),
+                                            resp, resp_size);
 }
 
 VERBS_EXPORT void __verbs_log(verbs_context *ctx, uint32_t level, const char *fmt, ...)

@@ -23,7 +23,7 @@ VERBS_EXPORT int ibv_cmd_create_counters(ibv_context *context, ibv_counters_init
     vcounters->handle = *handle;
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_create_counters, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_create_counters);
 
 VERBS_EXPORT int ibv_cmd_read_counters(verbs_counters *vcounters, uint64_t *counters_value,
                                        uint32_t ncounters, uint32_t flags, ibv_command_buffer *link)
@@ -32,11 +32,11 @@ VERBS_EXPORT int ibv_cmd_read_counters(verbs_counters *vcounters, uint64_t *coun
                                         {counters_value, ncounters}, flags, link)
         .error();
 }
-VERBS_EXPORT_ALSO(ibv_cmd_read_counters, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_read_counters);
 
 VERBS_EXPORT int ibv_cmd_destroy_counters(verbs_counters *vcounters)
 {
     return verbs::provider_api::destroy_error(
         verbs::uverbs::counters_destroy(channel(vcounters->counters.context), vcounters->handle));
 }
-VERBS_EXPORT_ALSO(ibv_cmd_destroy_counters, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_destroy_counters);

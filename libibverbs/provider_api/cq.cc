@@ -62,7 +62,7 @@ VERBS_EXPORT void verbs_init_cq(ibv_cq *cq, ibv_context *context, ibv_comp_chann
 {
     verbs::provider::cq_init(*cq, *context, channel, cq_context);
 }
-VERBS_EXPORT_ALSO(verbs_init_cq, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(verbs_init_cq);
 
 VERBS_EXPORT int ibv_cmd_create_cq(ibv_context *context, int cqe, ibv_comp_channel *comp_channel,
                                    int comp_vector, ibv_cq *cq, struct ibv_create_cq *cmd, size_t cmd_size,
@@ -80,7 +80,7 @@ VERBS_EXPORT int ibv_cmd_create_cq(ibv_context *context, int cqe, ibv_comp_chann
         verbs::provider_api::give_answer(resp, resp_size, answer(*cq));
     return error;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_create_cq, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_create_cq);
 
 VERBS_EXPORT int ibv_cmd_create_cq_ex(ibv_context *context, const ibv_cq_init_attr_ex *cq_attr,
                                       verbs_create_cq_prov_attr *prov_attr, verbs_cq *cq,
@@ -90,6 +90,7 @@ VERBS_EXPORT int ibv_cmd_create_cq_ex(ibv_context *context, const ibv_cq_init_at
     return ibv_cmd_create_cq_ex2(context, cq_attr, prov_attr, cq, cmd, cmd_size, resp, resp_size, cmd_flags,
                                  nullptr);
 }
+VERBS_EXPORT_SINCE_59(ibv_cmd_create_cq_ex);
 
 VERBS_EXPORT int ibv_cmd_create_cq_ex2(ibv_context *context, const ibv_cq_init_attr_ex *cq_attr,
                                        verbs_create_cq_prov_attr *prov_attr, verbs_cq *cq,
@@ -126,6 +127,7 @@ VERBS_EXPORT int ibv_cmd_create_cq_ex2(ibv_context *context, const ibv_cq_init_a
             resp, resp_size, {.base = answer(cq->cq), .comp_mask = 0, .response_length = sizeof *resp});
     return error;
 }
+VERBS_EXPORT_SINCE_59(ibv_cmd_create_cq_ex2);
 
 VERBS_EXPORT int ibv_cmd_resize_cq(ibv_cq *cq, int cqe, struct ibv_resize_cq *cmd, size_t cmd_size,
                                    ib_uverbs_resize_cq_resp *resp, size_t resp_size)
@@ -139,7 +141,7 @@ VERBS_EXPORT int ibv_cmd_resize_cq(ibv_cq *cq, int cqe, struct ibv_resize_cq *cm
     cq->cqe = static_cast<int>(*entries);
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_resize_cq, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_resize_cq);
 
 VERBS_EXPORT int ibv_cmd_modify_cq(ibv_cq *cq, ibv_modify_cq_attr *attr, struct ibv_modify_cq *cmd,
                                    size_t cmd_size)
@@ -150,7 +152,7 @@ VERBS_EXPORT int ibv_cmd_modify_cq(ibv_cq *cq, ibv_modify_cq_attr *attr, struct 
                                     verbs::provider_api::driver_data(cmd, cmd_size))
         .error();
 }
-VERBS_EXPORT_ALSO(ibv_cmd_modify_cq, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_modify_cq);
 
 VERBS_EXPORT int ibv_cmd_poll_cq(ibv_cq *cq, int num_entries, ibv_wc *wc)
 {
@@ -160,14 +162,14 @@ VERBS_EXPORT int ibv_cmd_poll_cq(ibv_cq *cq, int num_entries, ibv_wc *wc)
         verbs::uverbs::cq_poll(channel(cq->context), cq->handle, {wc, static_cast<size_t>(num_entries)});
     return count ? static_cast<int>(*count) : verbs::minus_one_with(count.error());
 }
-VERBS_EXPORT_ALSO(ibv_cmd_poll_cq, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_poll_cq);
 
 VERBS_EXPORT int ibv_cmd_req_notify_cq(ibv_cq *cq, int solicited_only)
 {
     return verbs::uverbs::cq_request_notification(channel(cq->context), cq->handle, solicited_only != 0)
         .error();
 }
-VERBS_EXPORT_ALSO(ibv_cmd_req_notify_cq, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_req_notify_cq);
 
 VERBS_EXPORT int ibv_cmd_destroy_cq(ibv_cq *cq)
 {
@@ -181,4 +183,4 @@ VERBS_EXPORT int ibv_cmd_destroy_cq(ibv_cq *cq)
     });
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_destroy_cq, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_destroy_cq);

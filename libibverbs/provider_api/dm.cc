@@ -24,10 +24,10 @@ VERBS_EXPORT int ibv_cmd_alloc_dm(ibv_context *context, const ibv_alloc_dm_attr 
     dm->handle = *handle;
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_alloc_dm, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_alloc_dm);
 
 VERBS_EXPORT int ibv_cmd_free_dm(verbs_dm *dm)
 {
     return verbs::provider_api::destroy_error(verbs::uverbs::dm_free(channel(dm->dm.context), dm->handle));
 }
-VERBS_EXPORT_ALSO(ibv_cmd_free_dm, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_free_dm);

@@ -29,12 +29,14 @@ VERBS_EXPORT ibv_dmabuf_heap *ibv_dmabuf_heap_cc_shared_init(void)
     heap->heap_fd = open(kSharedHeap, O_RDWR | O_CLOEXEC);
     return heap->heap_fd >= 0 ? heap.release() : nullptr;
 }
+VERBS_EXPORT_SINCE_64(ibv_dmabuf_heap_cc_shared_init);
 
 VERBS_EXPORT void ibv_dmabuf_heap_destroy(ibv_dmabuf_heap *heap)
 {
     close(heap->heap_fd);
     free(heap);
 }
+VERBS_EXPORT_SINCE_64(ibv_dmabuf_heap_destroy);
 
 VERBS_EXPORT void *ibv_dmabuf_heap_alloc(ibv_dmabuf_heap *heap, size_t size, int *dmabuf_fd)
 {
@@ -50,9 +52,11 @@ VERBS_EXPORT void *ibv_dmabuf_heap_alloc(ibv_dmabuf_heap *heap, size_t size, int
     *dmabuf_fd = fd.release();
     return memory;
 }
+VERBS_EXPORT_SINCE_64(ibv_dmabuf_heap_alloc);
 
 VERBS_EXPORT void ibv_dmabuf_heap_free(void *addr, size_t size, int dmabuf_fd)
 {
     munmap(addr, size);
     close(dmabuf_fd);
 }
+VERBS_EXPORT_SINCE_64(ibv_dmabuf_heap_free);

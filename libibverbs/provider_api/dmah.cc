@@ -32,9 +32,11 @@ VERBS_EXPORT int ibv_cmd_alloc_dmah(ibv_context *context, verbs_dmah *dmah, ibv_
     dmah->handle = *handle;
     return 0;
 }
+VERBS_EXPORT_SINCE_59(ibv_cmd_alloc_dmah);
 
 VERBS_EXPORT int ibv_cmd_free_dmah(verbs_dmah *dmah)
 {
     return verbs::provider_api::destroy_error(
         verbs::uverbs::dmah_free(channel(dmah->dmah.context), dmah->handle));
 }
+VERBS_EXPORT_SINCE_59(ibv_cmd_free_dmah);

@@ -22,11 +22,11 @@ VERBS_EXPORT int ibv_cmd_create_flow(ibv_qp *qp, ibv_flow *flow_id, ibv_flow_att
     flow_id->handle = *handle;
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_create_flow, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_create_flow);
 
 VERBS_EXPORT int ibv_cmd_destroy_flow(ibv_flow *flow_id)
 {
     return verbs::provider_api::destroy_error(
         verbs::uverbs::flow_destroy(channel(flow_id->context), flow_id->handle));
 }
-VERBS_EXPORT_ALSO(ibv_cmd_destroy_flow, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_destroy_flow);

@@ -22,7 +22,7 @@ VERBS_EXPORT int ibv_cmd_create_flow_action_esp(ibv_context *ctx, ibv_flow_actio
     flow_action->type = IBV_FLOW_ACTION_ESP;
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_create_flow_action_esp, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_create_flow_action_esp);
 
 VERBS_EXPORT int ibv_cmd_modify_flow_action_esp(verbs_flow_action *flow_action,
                                                 ibv_flow_action_esp_attr *attr, ibv_command_buffer *driver)
@@ -31,11 +31,11 @@ VERBS_EXPORT int ibv_cmd_modify_flow_action_esp(verbs_flow_action *flow_action,
                                                  *attr, driver)
         .error();
 }
-VERBS_EXPORT_ALSO(ibv_cmd_modify_flow_action_esp, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_modify_flow_action_esp);
 
 VERBS_EXPORT int ibv_cmd_destroy_flow_action(verbs_flow_action *action)
 {
     return verbs::provider_api::destroy_error(
         verbs::uverbs::flow_action_destroy(channel(action->action.context), action->handle));
 }
-VERBS_EXPORT_ALSO(ibv_cmd_destroy_flow_action, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_destroy_flow_action);

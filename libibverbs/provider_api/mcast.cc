@@ -13,10 +13,10 @@ VERBS_EXPORT int ibv_cmd_attach_mcast(ibv_qp *qp, const ibv_gid *gid, uint16_t l
 {
     return verbs::uverbs::mcast_attach(channel(qp->context), qp->handle, *gid, lid).error();
 }
-VERBS_EXPORT_ALSO(ibv_cmd_attach_mcast, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_attach_mcast);
 
 VERBS_EXPORT int ibv_cmd_detach_mcast(ibv_qp *qp, const ibv_gid *gid, uint16_t lid)
 {
     return verbs::uverbs::mcast_detach(channel(qp->context), qp->handle, *gid, lid).error();
 }
-VERBS_EXPORT_ALSO(ibv_cmd_detach_mcast, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_detach_mcast);

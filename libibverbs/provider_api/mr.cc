@@ -48,7 +48,7 @@ VERBS_EXPORT int ibv_cmd_reg_mr(ibv_pd *pd, void *addr, size_t length, uint64_t 
     vmr->access = access;
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_reg_mr, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_reg_mr);
 
 VERBS_EXPORT int ibv_cmd_reg_mr_ex(ibv_pd *pd, verbs_mr *vmr, ibv_mr_init_attr *attr)
 {
@@ -89,6 +89,7 @@ VERBS_EXPORT int ibv_cmd_reg_mr_ex(ibv_pd *pd, verbs_mr *vmr, ibv_mr_init_attr *
     vmr->access = attr->access;
     return 0;
 }
+VERBS_EXPORT_SINCE_59(ibv_cmd_reg_mr_ex);
 
 VERBS_EXPORT int ibv_cmd_rereg_mr(verbs_mr *vmr, uint32_t flags, void *addr, size_t length, uint64_t hca_va,
                                   int access, ibv_pd *pd, struct ibv_rereg_mr *cmd, size_t cmd_size,
@@ -110,7 +111,7 @@ VERBS_EXPORT int ibv_cmd_rereg_mr(verbs_mr *vmr, uint32_t flags, void *addr, siz
     mr.rkey = info->rkey;
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_rereg_mr, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_rereg_mr);
 
 VERBS_EXPORT int ibv_cmd_query_mr(ibv_pd *pd, verbs_mr *vmr, uint32_t mr_handle)
 {
@@ -127,7 +128,7 @@ VERBS_EXPORT int ibv_cmd_query_mr(ibv_pd *pd, verbs_mr *vmr, uint32_t mr_handle)
     vmr->mr_type = IBV_MR_TYPE_IMPORTED_MR;
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_query_mr, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_query_mr);
 
 VERBS_EXPORT int ibv_cmd_reg_dm_mr(ibv_pd *pd, verbs_dm *dm, uint64_t offset, size_t length,
                                    unsigned int access, verbs_mr *vmr, ibv_command_buffer *link)
@@ -144,7 +145,7 @@ VERBS_EXPORT int ibv_cmd_reg_dm_mr(ibv_pd *pd, verbs_dm *dm, uint64_t offset, si
     fill(*vmr, *pd, nullptr, length, *info, IBV_MR_TYPE_DM_MR);
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_reg_dm_mr, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_reg_dm_mr);
 
 VERBS_EXPORT int ibv_cmd_reg_dmabuf_mr(ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd,
                                        int access, verbs_mr *vmr, ibv_command_buffer *driver)
@@ -163,6 +164,7 @@ VERBS_EXPORT int ibv_cmd_reg_dmabuf_mr(ibv_pd *pd, uint64_t offset, size_t lengt
     fill(*vmr, *pd, reinterpret_cast<void *>(offset), length, *info, IBV_MR_TYPE_DMABUF_MR);
     return 0;
 }
+VERBS_EXPORT_SINCE_57(ibv_cmd_reg_dmabuf_mr);
 
 VERBS_EXPORT int ibv_cmd_advise_mr(ibv_pd *pd, ibv_advise_mr_advice advice, uint32_t flags, ibv_sge *sg_list,
                                    uint32_t num_sge)
@@ -170,11 +172,11 @@ VERBS_EXPORT int ibv_cmd_advise_mr(ibv_pd *pd, ibv_advise_mr_advice advice, uint
     return verbs::uverbs::mr_advise(channel(pd->context), pd->handle, advice, flags, {sg_list, num_sge})
         .error();
 }
-VERBS_EXPORT_ALSO(ibv_cmd_advise_mr, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_advise_mr);
 
 VERBS_EXPORT int ibv_cmd_dereg_mr(verbs_mr *vmr)
 {
     return verbs::provider_api::destroy_error(
         verbs::uverbs::mr_deregister(channel(vmr->ibv_mr.context), vmr->ibv_mr.handle));
 }
-VERBS_EXPORT_ALSO(ibv_cmd_dereg_mr, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_dereg_mr);

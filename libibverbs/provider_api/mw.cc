@@ -23,10 +23,10 @@ VERBS_EXPORT int ibv_cmd_alloc_mw(ibv_pd *pd, ibv_mw_type type, ibv_mw *mw, stru
     *mw = {.context = pd->context, .pd = pd, .rkey = info->rkey, .handle = info->handle, .type = type};
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_alloc_mw, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_alloc_mw);
 
 VERBS_EXPORT int ibv_cmd_dealloc_mw(ibv_mw *mw)
 {
     return verbs::provider_api::destroy_error(verbs::uverbs::mw_dealloc(channel(mw->context), mw->handle));
 }
-VERBS_EXPORT_ALSO(ibv_cmd_dealloc_mw, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_dealloc_mw);

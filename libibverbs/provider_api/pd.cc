@@ -23,10 +23,10 @@ VERBS_EXPORT int ibv_cmd_alloc_pd(ibv_context *context, ibv_pd *pd, struct ibv_a
     pd->handle = *handle;
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_alloc_pd, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_alloc_pd);
 
 VERBS_EXPORT int ibv_cmd_dealloc_pd(ibv_pd *pd)
 {
     return verbs::provider_api::destroy_error(verbs::uverbs::pd_dealloc(channel(pd->context), pd->handle));
 }
-VERBS_EXPORT_ALSO(ibv_cmd_dealloc_pd, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_dealloc_pd);

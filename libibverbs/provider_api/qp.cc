@@ -126,7 +126,7 @@ VERBS_EXPORT int ibv_cmd_create_qp(ibv_pd *pd, ibv_qp *qp, ibv_qp_init_attr *att
     verbs::provider_api::give_answer(resp, resp_size, answer(*qp, attr->cap));
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_create_qp, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_create_qp);
 
 VERBS_EXPORT int ibv_cmd_create_qp_ex(ibv_context *context, verbs_qp *qp, ibv_qp_init_attr_ex *attr_ex,
                                       struct ibv_create_qp *cmd, size_t cmd_size,
@@ -140,7 +140,7 @@ VERBS_EXPORT int ibv_cmd_create_qp_ex(ibv_context *context, verbs_qp *qp, ibv_qp
         verbs::provider_api::give_answer(resp, resp_size, answer(qp->qp, attr_ex->cap));
     return error;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_create_qp_ex, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_create_qp_ex);
 
 VERBS_EXPORT int ibv_cmd_create_qp_ex2(ibv_context *context, verbs_qp *qp, ibv_qp_init_attr_ex *attr_ex,
                                        struct ibv_create_qp_ex *cmd, size_t cmd_size,
@@ -157,6 +157,7 @@ VERBS_EXPORT int ibv_cmd_create_qp_ex2(ibv_context *context, verbs_qp *qp, ibv_q
             {.base = answer(qp->qp, attr_ex->cap), .comp_mask = 0, .response_length = sizeof *resp});
     return error;
 }
+VERBS_EXPORT_SINCE_64(ibv_cmd_create_qp_ex2);
 
 VERBS_EXPORT int ibv_cmd_open_qp(ibv_context *context, verbs_qp *vqp, int vqp_size, ibv_qp_open_attr *attr,
                                  struct ibv_open_qp *cmd, size_t cmd_size, ib_uverbs_create_qp_resp *resp,
@@ -192,7 +193,7 @@ VERBS_EXPORT int ibv_cmd_open_qp(ibv_context *context, verbs_qp *vqp, int vqp_si
     verbs::provider_api::give_answer(resp, resp_size, answer(qp, {}));
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_open_qp, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_open_qp);
 
 VERBS_EXPORT int ibv_cmd_query_qp(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask, ibv_qp_init_attr *init_attr,
                                   struct ibv_query_qp *cmd, size_t cmd_size)
@@ -212,7 +213,7 @@ VERBS_EXPORT int ibv_cmd_query_qp(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask, 
     init_attr->qp_type = qp->qp_type;
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_query_qp, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_query_qp);
 
 VERBS_EXPORT int ibv_cmd_modify_qp(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask, struct ibv_modify_qp *cmd,
                                    size_t cmd_size)
@@ -224,7 +225,7 @@ VERBS_EXPORT int ibv_cmd_modify_qp(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask,
                                                     verbs::provider_api::driver_data(cmd, cmd_size));
     return status.error();
 }
-VERBS_EXPORT_ALSO(ibv_cmd_modify_qp, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_modify_qp);
 
 VERBS_EXPORT int ibv_cmd_modify_qp_ex(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask,
                                       struct ibv_modify_qp_ex *cmd, size_t cmd_size,
@@ -238,7 +239,7 @@ VERBS_EXPORT int ibv_cmd_modify_qp_ex(ibv_qp *qp, ibv_qp_attr *attr, int attr_ma
         *resp = response;
     return status.error();
 }
-VERBS_EXPORT_ALSO(ibv_cmd_modify_qp_ex, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_modify_qp_ex);
 
 VERBS_EXPORT int ibv_cmd_destroy_qp(ibv_qp *qp)
 {
@@ -250,4 +251,4 @@ VERBS_EXPORT int ibv_cmd_destroy_qp(ibv_qp *qp)
         qp->mutex, qp->cond, [&] { return qp->events_completed == response.events_reported; });
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_destroy_qp, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_destroy_qp);

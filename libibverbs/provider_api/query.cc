@@ -151,7 +151,7 @@ VERBS_EXPORT int ibv_cmd_query_device_any(ibv_context *context, const ibv_query_
         std::memcpy(attr, &less, attr_size);
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_query_device_any, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_query_device_any);
 
 VERBS_EXPORT int ibv_cmd_query_context(ibv_context *context, ibv_command_buffer *driver)
 {
@@ -164,7 +164,7 @@ VERBS_EXPORT int ibv_cmd_query_context(ibv_context *context, ibv_command_buffer 
                      __ATOMIC_RELAXED);
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_query_context, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_query_context);
 
 VERBS_EXPORT int ibv_cmd_query_port_speed(ibv_context *context, uint32_t port_num, uint64_t *port_speed)
 {
@@ -174,6 +174,7 @@ VERBS_EXPORT int ibv_cmd_query_port_speed(ibv_context *context, uint32_t port_nu
     *port_speed = *speed;
     return 0;
 }
+VERBS_EXPORT_SINCE_59(ibv_cmd_query_port_speed);
 
 VERBS_EXPORT int ibv_cmd_query_port(ibv_context *context, uint8_t port_num, ibv_port_attr *port_attr,
                                     struct ibv_query_port *cmd, size_t cmd_size)
@@ -210,3 +211,4 @@ VERBS_EXPORT int ibv_cmd_query_port(ibv_context *context, uint8_t port_num, ibv_
     port_attr->active_speed_ex = kernel.active_speed_ex;
     return 0;
 }
+VERBS_EXPORT_SINCE_57(ibv_cmd_query_port);

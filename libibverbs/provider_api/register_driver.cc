@@ -3,25 +3,39 @@
 #include <infiniband/verbs_provider.h>
 
 #include "base/export.hh"
-#include "provider/layouts/abi_34.hh"
 #include "provider/registry.hh"
 #include "provider/userspace.hh"
 
 VERBS_EXPORT void verbs_register_driver_65(const verbs_device_ops *ops)
 {
-    verbs::provider::register_driver(ops);
+    verbs::provider::register_foreign(ops, VERBS_PROVIDER_ABI);
 }
 
-/// For providers of that ABI. ABI-frozen.
+// For providers of foreign numbers. ABI-frozen.
+
 VERBS_EXPORT void verbs_register_driver_34(const verbs_device_ops *ops)
 {
-    verbs::provider::register_driver(ops, verbs::provider::abi_34::kLayout);
+    verbs::provider::register_foreign(ops, 34);
+}
+
+VERBS_EXPORT void verbs_register_driver_57(const verbs_device_ops *ops)
+{
+    verbs::provider::register_foreign(ops, 57);
+}
+
+VERBS_EXPORT void verbs_register_driver_59(const verbs_device_ops *ops)
+{
+    verbs::provider::register_foreign(ops, 59);
+}
+
+VERBS_EXPORT void verbs_register_driver_64(const verbs_device_ops *ops)
+{
+    verbs::provider::register_foreign(ops, 64);
 }
 
 VERBS_EXPORT void verbs_register_userspace_1(const verbs_userspace_ops *ops)
 {
-    verbs::provider::register_driver(ops->device_ops, verbs::provider::kNativeLayout,
-                                     verbs::provider::complete(*ops));
+    verbs::provider::register_foreign(ops->device_ops, VERBS_PROVIDER_ABI, verbs::provider::complete(*ops));
 }
 
 VERBS_EXPORT int verbs_userspace_list_add(verbs_userspace_list *list, const verbs_userspace_device *device)

@@ -34,11 +34,11 @@ VERBS_EXPORT int ibv_cmd_create_rwq_ind_table(ibv_context *context, ibv_rwq_ind_
     rwq_ind_table->ind_tbl_num = static_cast<int>(info->number);
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_create_rwq_ind_table, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_create_rwq_ind_table);
 
 VERBS_EXPORT int ibv_cmd_destroy_rwq_ind_table(ibv_rwq_ind_table *rwq_ind_table)
 {
     return verbs::provider_api::destroy_error(verbs::uverbs::rwq_ind_table_destroy(
         channel(rwq_ind_table->context), static_cast<uint32_t>(rwq_ind_table->ind_tbl_handle)));
 }
-VERBS_EXPORT_ALSO(ibv_cmd_destroy_rwq_ind_table, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_destroy_rwq_ind_table);

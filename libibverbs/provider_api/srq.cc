@@ -58,7 +58,7 @@ VERBS_EXPORT int ibv_cmd_create_srq(ibv_pd *pd, ibv_srq *srq, ibv_srq_init_attr 
     verbs::provider_api::give_answer(resp, resp_size, answer(*srq, attr->attr, *srq_num));
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_create_srq, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_create_srq);
 
 VERBS_EXPORT int ibv_cmd_create_srq_ex(ibv_context *context, verbs_srq *vsrq, ibv_srq_init_attr_ex *attr_ex,
                                        struct ibv_create_xsrq *cmd, size_t cmd_size,
@@ -104,7 +104,7 @@ VERBS_EXPORT int ibv_cmd_create_srq_ex(ibv_context *context, verbs_srq *vsrq, ib
     vsrq->srq_num = *srq_num;
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_create_srq_ex, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_create_srq_ex);
 
 VERBS_EXPORT int ibv_cmd_modify_srq(ibv_srq *srq, ibv_srq_attr *srq_attr, int srq_attr_mask,
                                     struct ibv_modify_srq *cmd, size_t cmd_size)
@@ -113,7 +113,7 @@ VERBS_EXPORT int ibv_cmd_modify_srq(ibv_srq *srq, ibv_srq_attr *srq_attr, int sr
                                      verbs::provider_api::driver_data(cmd, cmd_size))
         .error();
 }
-VERBS_EXPORT_ALSO(ibv_cmd_modify_srq, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_modify_srq);
 
 VERBS_EXPORT int ibv_cmd_query_srq(ibv_srq *srq, ibv_srq_attr *srq_attr, struct ibv_query_srq *cmd,
                                    size_t cmd_size)
@@ -125,7 +125,7 @@ VERBS_EXPORT int ibv_cmd_query_srq(ibv_srq *srq, ibv_srq_attr *srq_attr, struct 
     *srq_attr = *attr;
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_query_srq, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_query_srq);
 
 VERBS_EXPORT int ibv_cmd_destroy_srq(ibv_srq *srq)
 {
@@ -137,4 +137,4 @@ VERBS_EXPORT int ibv_cmd_destroy_srq(ibv_srq *srq)
         srq->mutex, srq->cond, [&] { return srq->events_completed == response.events_reported; });
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_destroy_srq, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_destroy_srq);

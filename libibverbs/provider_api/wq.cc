@@ -51,7 +51,7 @@ VERBS_EXPORT int ibv_cmd_create_wq(ibv_context *context, ibv_wq_init_attr *wq_in
     wq_init_attr->max_sge = info->max_sge;
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_create_wq, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_create_wq);
 
 VERBS_EXPORT int ibv_cmd_modify_wq(ibv_wq *wq, ibv_wq_attr *attr, struct ibv_modify_wq *cmd, size_t cmd_size)
 {
@@ -63,7 +63,7 @@ VERBS_EXPORT int ibv_cmd_modify_wq(ibv_wq *wq, ibv_wq_attr *attr, struct ibv_mod
         wq->state = attr->wq_state;
     return status.error();
 }
-VERBS_EXPORT_ALSO(ibv_cmd_modify_wq, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_modify_wq);
 
 VERBS_EXPORT int ibv_cmd_destroy_wq(ibv_wq *wq)
 {
@@ -75,4 +75,4 @@ VERBS_EXPORT int ibv_cmd_destroy_wq(ibv_wq *wq)
                                                    [&] { return wq->events_completed == events_reported; });
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_destroy_wq, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_destroy_wq);

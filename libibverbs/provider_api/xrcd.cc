@@ -34,11 +34,11 @@ VERBS_EXPORT int ibv_cmd_open_xrcd(ibv_context *context, verbs_xrcd *xrcd, int v
     }
     return 0;
 }
-VERBS_EXPORT_ALSO(ibv_cmd_open_xrcd, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_open_xrcd);
 
 VERBS_EXPORT int ibv_cmd_close_xrcd(verbs_xrcd *xrcd)
 {
     return verbs::provider_api::destroy_error(
         verbs::uverbs::xrcd_close(channel(xrcd->xrcd.context), xrcd->handle));
 }
-VERBS_EXPORT_ALSO(ibv_cmd_close_xrcd, IBVERBS_PRIVATE_34);
+VERBS_EXPORT_SINCE_34(ibv_cmd_close_xrcd);

@@ -3,7 +3,7 @@
 """Check what the library exports, and what the library and its providers need.
 
 The library exports no symbol that is not in the golden lists. Public symbols of the golden list that it
-lacks are listed; with --complete they are failures. The library and the providers need no shared library
+lacks are listed; with --complete they and private ones are failures. The library and the providers need no shared library
 but the few that a host program has anyway, and nothing of a C++ runtime.
 """
 import argparse
@@ -58,8 +58,9 @@ def main():
         if symbol.partition("@")[2] != arguments.own_private:
             failures.append(f"exported, but not in any golden list: {symbol}")
     missing = sorted(public - library.exports)
-    if missing and arguments.complete:
-        failures.append("not exported: " + " ".join(missing))
+    if arguments.complete:
+        if lacking := missing + sorted(private - library.exports):
+            failures.append("not exported: " + " ".join(lacking))
     failures += dependencies(library, set())
     for provider in providers:
         elf = Elf(provider)

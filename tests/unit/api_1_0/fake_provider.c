@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "provider_34.h"
+#include "provider.h"
 
 static void free_context(struct ibv_context *context)
 {
@@ -93,5 +93,5 @@ static const struct verbs_device_ops device_ops = {
 
 __attribute__((constructor)) static void start(void)
 {
-    verbs_register_driver_34(&device_ops);
+    verbs_register_driver(&device_ops);
 }

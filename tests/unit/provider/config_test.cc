@@ -166,6 +166,35 @@ TEST(Config, AFileInPlaceOfTheDirectory)
     EXPECT_EQ(warnings.take().size(), 1u);
 }
 
+TEST(Config, Releases)
+{
+    Warnings warnings;
+    ProviderNames names;
+    EXPECT_TRUE(
+        parse_config("driver mlx5\ndriver mlx4 release 45 # by hand\ndriver mlx5 release 50\n"
+                     "driver mlx4 release 56\ndriver rxe # release 7\n",
+                     "file", names));
+    EXPECT_EQ(names_in(names), (Names{"mlx5", "mlx4", "rxe"}));
+    EXPECT_EQ(names.first()->release, 50) << "which the first line left open";
+    EXPECT_EQ(names.first()->next->release, 45);
+    EXPECT_EQ(names.first()->next->next->release, 0);
+    EXPECT_EQ(warnings.take(), Names{});
+}
+
+TEST(Config, ReleasesThatAreNone)
+{
+    for (const char *line :
+         {"driver a release", "driver a release x", "driver a release 45.0", "driver a release -1",
+          "driver a release 0", "driver a release 99999999999", "driver a release # 45"}) {
+        Warnings warnings;
+        ProviderNames names;
+        EXPECT_TRUE(parse_config(line, "file", names));
+        EXPECT_EQ(names_in(names), (Names{"a"})) << "which is needed all the same";
+        EXPECT_EQ(names.first()->release, 0) << line;
+        EXPECT_EQ(warnings.take().size(), 1u) << line;
+    }
+}
+
 TEST(Config, Lists)
 {
     Warnings warnings;

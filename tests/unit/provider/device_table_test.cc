@@ -89,6 +89,7 @@ TEST_F(DeviceTableTest, AProviderMayHaveNoUseForADeviceThatIsGone)
         .match_min_abi_version = 2,
         .match_max_abi_version = 2,
         .match_table = kLasting,
+        .alloc_context = [](ibv_device *, int, void *) -> verbs_context * { return nullptr; },
         .alloc_device = [](verbs_sysfs_dev *) { return &device; },
     };
     verbs_register_driver_65(&ops);

@@ -36,6 +36,7 @@ const verbs_device_ops FakeProvider::ops = {
     .match_min_abi_version = 2,
     .match_max_abi_version = 3,
     .match_table = kTable,
+    .alloc_context = [](ibv_device *, int, void *) -> verbs_context * { return nullptr; },
     .alloc_device = alloc_device,
     .uninit_device = uninit_device,
 };

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "fake_tree.hh"
+#include "provider/recognise.hh"
 #include "provider/registry.hh"
 
 namespace verbs::provider {
@@ -30,6 +31,14 @@ protected:
         unsetenv("VERBS_LOG_LEVEL");
         unsetenv("IBV_SHOW_WARNINGS");
         places_.provider_directories[0] = PLUGINS;
+    }
+
+    ~ProviderLoader() override
+    {
+        // What has no release is refused here, and bothers nobody's devices later.
+        testing::internal::CaptureStderr();
+        recognise_registered(Loader());
+        testing::internal::GetCapturedStderr();
     }
 
     /// Loads, and gives what was said about it.
@@ -136,6 +145,78 @@ TEST_F(ProviderLoader, APluginForAnotherInterface)
     EXPECT_FALSE(is_registered("foreign"));
 }
 
+TEST_F(ProviderLoader, WhatRegistersNothingUsable)
+{
+    const struct {
+        const char *name, *flaw;
+    } broken[] = {{"null_ops", "registers nothing"},
+                  {"wild_ops", "in no loaded object"},
+                  {"nameless", "has no name"},
+                  {"empty_name", "has no name"},
+                  {"wild_name", "has no name"},
+                  {"no_ops", "lacks alloc_device or alloc_context"},
+                  {"wild_table", "match table is in no loaded object"},
+                  {"wild_pattern", "a pattern that is no text"}};
+    for (const auto &[name, flaw] : broken) {
+        SCOPED_TRACE(name);
+        const Registration *first = registered_drivers();
+        expect_line(load(name, false), flaw);
+        EXPECT_EQ(registered_drivers(), first);
+        EXPECT_FALSE(is_registered(name));
+        expect_line(load(name, false), flaw);
+    }
+}
+
+TEST_F(ProviderLoader, TheSameProviderTwice)
+{
+    EXPECT_EQ(load("good", true), "");
+    EXPECT_EQ(load("good_again", false), "") << "who has a copy need not hear of it every time";
+    setenv("IBV_SHOW_WARNINGS", "", 1);
+    expect_line(load("good_again", false), "provider good is registered by " PLUGINS "/libgood" ENDING);
+}
+
+TEST_F(ProviderLoader, AFileThatCannotBeRead)
+{
+    tree_.link("libunreadable" ENDING, "/proc/self/mem");
+    places_.provider_directories[0] = tree_.root();
+    expect_line(load("unreadable", false), "libunreadable" ENDING);
+}
+
+TEST_F(ProviderLoader, PluginsOfEachNumberNewestFirst)
+{
+    const char *numbers[] = {"64", "59", "57"};
+    for (const char *number : numbers) {
+        SCOPED_TRACE(number);
+        const std::string directory = std::string(PLUGINS "/") + number;
+        places_.provider_directories[0] = directory.c_str();
+        EXPECT_EQ(load("number", true), "");
+        const std::string name = std::string("number") + number;
+        EXPECT_TRUE(is_registered(name.c_str()));
+    }
+    places_.provider_directories[0] = PLUGINS "/57";
+    places_.provider_directories[1] = PLUGINS "/59";
+    tree_.file("libnumber-rdmav64.so", "broken");
+    places_.provider_directories[2] = tree_.root();
+    expect_line(load("number", false), "libnumber-rdmav64.so");
+    EXPECT_EQ(load("number-rdmav57", true), "");
+}
+
+TEST_F(ProviderLoader, ReleasesThatConfigurationTells)
+{
+    tree_.file("a.driver", "driver mlx5\ndriver efa-rdmav34 release 50\n");
+    tree_.file("b.driver", "driver mlx5 release 45\ndriver /opt/libhns release 62\n");
+    places_.config_directories[0] = tree_.root();
+    Loader loader;
+    ASSERT_TRUE(loader.start(places_));
+    EXPECT_EQ(loader.release_of("mlx5", 34), 45);
+    EXPECT_EQ(loader.release_of("mlx5", 59), 45);
+    EXPECT_EQ(loader.release_of("efa", 34), 50);
+    EXPECT_EQ(loader.release_of("efa", 59), 0);
+    EXPECT_EQ(loader.release_of("hns", 59), 62);
+    EXPECT_EQ(loader.release_of("mlx4", 34), 0);
+    EXPECT_EQ(loader.release_of("/usr/lib/libmlx5-rdmav34.so", 34), 45);
+}
+
 TEST_F(ProviderLoader, PluginsOfAbi34)
 {
     places_.provider_directories[1] = PLUGINS "/older";
@@ -178,10 +259,7 @@ TEST_F(ProviderLoader, NamesThatSayWhichComeFirst)
     std::string order;
     for (const Registration *driver = registered_drivers(); driver != nullptr; driver = driver->next)
         if (driver->ops->name != nullptr && strncmp(driver->ops->name, "erdma", 5) == 0)
-            order.append(driver->ops->name)
-                .append(" ")
-                .append(std::to_string(driver->layout->abi))
-                .append(" ");
+            order.append(driver->ops->name).append(" ").append(std::to_string(driver->abi)).append(" ");
     EXPECT_EQ(order, "erdma34 34 erdma65 65 ");
 }
 

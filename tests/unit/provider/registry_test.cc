@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
@@ -19,10 +20,17 @@ std::vector<const verbs_device_ops *> registered()
     return result;
 }
 
+verbs_device_ops complete(const char *name)
+{
+    return {.name = name,
+            .alloc_context = [](ibv_device *, int, void *) -> verbs_context * { return nullptr; },
+            .alloc_device = [](verbs_sysfs_dev *) -> verbs_device * { return nullptr; }};
+}
+
 TEST(Registry, KeepsOrderAndRegistersOnce)
 {
-    static const verbs_device_ops first = {.name = "first"};
-    static const verbs_device_ops second = {.name = "second"};
+    static const verbs_device_ops first = complete("first");
+    static const verbs_device_ops second = complete("second");
     size_t before = registered().size();
     verbs_register_driver_65(&first);
     verbs_register_driver_65(&second);
@@ -31,6 +39,24 @@ TEST(Registry, KeepsOrderAndRegistersOnce)
     ASSERT_EQ(all.size(), before + 2);
     EXPECT_EQ(all[before], &first);
     EXPECT_EQ(all[before + 1], &second);
+}
+
+TEST(Registry, OneOfANameAndNumber)
+{
+    static const verbs_device_ops ours = complete("same");
+    static const verbs_device_ops copy = complete("same");
+    static const verbs_device_ops foreign = complete("same");
+    unsetenv("IBV_SHOW_WARNINGS");
+    const unsigned refused = refused_registrations();
+    const size_t before = registered().size();
+    register_foreign(&ours, VERBS_PROVIDER_ABI);
+    register_foreign(&copy, VERBS_PROVIDER_ABI);
+    register_foreign(&foreign, 57);
+    std::vector<const verbs_device_ops *> all = registered();
+    ASSERT_EQ(all.size(), before + 2);
+    EXPECT_EQ(all[before], &ours);
+    EXPECT_EQ(all[before + 1], &foreign);
+    EXPECT_EQ(refused_registrations(), refused + 1);
 }
 
 TEST(Registry, FromManyThreads)

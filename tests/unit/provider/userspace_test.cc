@@ -63,7 +63,7 @@ protected:
         unsetenv("SOFT");
         listed.clear();
         failure = 0;
-        register_driver(&kDeviceOps, kNativeLayout, kOps);
+        register_driver(&kDeviceOps, VERBS_PROVIDER_ABI, kOps);
         testing::internal::CaptureStderr();
     }
     ~Userspace() override

@@ -18,11 +18,19 @@
 
 #define SYSTEM_CALL __attribute__((visibility("default")))
 
+/* By the other end's number. */
+static int event_files[256];
+
 int fake_kernel_async_events = -1;
+
+int fake_kernel_async_events_of(int async_fd)
+{
+    return event_files[async_fd];
+}
 
 static const char *real_path(const char *path)
 {
-    return strcmp(path, "/dev/infiniband/uverbs0") == 0 ? "/dev/null" : path;
+    return strncmp(path, "/dev/infiniband/uverbs", 22) == 0 ? "/dev/null" : path;
 }
 
 SYSTEM_CALL int stat(const char *path, struct stat *node)
@@ -57,9 +65,10 @@ static int execute(struct ib_uverbs_ioctl_hdr *command)
         if (command->object_id == UVERBS_OBJECT_ASYNC_EVENT &&
             attr->attr_id == UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE) {
             int ends[2];
-            if (pipe2(ends, O_CLOEXEC) != 0)
+            if (pipe2(ends, O_CLOEXEC) != 0 || ends[0] >= (int)(sizeof event_files / sizeof *event_files))
                 return -1;
             attr->data_s64 = ends[0];
+            event_files[ends[0]] = ends[1];
             fake_kernel_async_events = ends[1];
         } else if (command->object_id == UVERBS_OBJECT_DEVICE &&
                    command->method_id == UVERBS_METHOD_GET_CONTEXT &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The verb behind each op of provider ABI 34, called with objects that the test makes up.
+// The verb behind each op of foreign provider ABIs, called with objects that the test makes up.
 #include "verbs.hh"
 
 #include <rdma/ib_user_verbs.h>
@@ -20,11 +20,14 @@ intptr_t pointer(const void *object)
 char some_memory[4096];
 ibv_gid gid;
 
-intptr_t async_event(Objects &)
+intptr_t async_event(Objects &objects)
 {
     ib_uverbs_async_event_desc kernel = {};
     kernel.event_type = IBV_EVENT_PORT_ACTIVE;
-    return write(fake_kernel_async_events, &kernel, sizeof kernel) == sizeof kernel ? 0 : -1;
+    return write(fake_kernel_async_events_of(objects.context->async_fd), &kernel, sizeof kernel) ==
+                   sizeof kernel
+               ? 0
+               : -1;
 }
 
 }  // namespace
@@ -38,7 +41,8 @@ Objects::Objects(ibv_context *of)
 {
     pd.context = td.context = mr->context = mw.context = dm.context = channel.context = cq->context = of;
     qp->context = srq->context = wq.context = table.context = ah.context = xrcd.context = of;
-    flow.context = action.context = counters.context = of;
+    flow.context = action.context = counters.context = dmah.context = of;
+    buf.pd = &pd;
     mr->pd = mw.pd = qp->pd = srq->pd = ah.pd = &pd;
     mr->addr = some_memory;
     mr->length = sizeof some_memory;
@@ -58,12 +62,22 @@ Objects::Objects(ibv_context *of)
 #op, Answer::kNothing, [](Objects & o) -> intptr_t { __VA_ARGS__; return 0; } \
     }
 
-const Verb kVerbs[75] = {
+const Verb kVerbs[82] = {
     NUMBER(advise_mr, ibv_advise_mr(&o.pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, nullptr, 0)),
+    {"alloc_buf", Answer::kPointer,
+     [](Objects &o) {
+         ibv_buf *buf = nullptr;
+         return pointer(ibv_alloc_buf(&o.pd, 4096, &buf));
+     }},
     {"alloc_dm", Answer::kPointer,
      [](Objects &o) {
          ibv_alloc_dm_attr attr = {};
          return pointer(ibv_alloc_dm(o.context, &attr));
+     }},
+    {"alloc_dmah", Answer::kPointer,
+     [](Objects &o) {
+         ibv_dmah_init_attr attr = {};
+         return pointer(ibv_alloc_dmah(o.context, &attr));
      }},
     POINTER(alloc_mw, ibv_alloc_mw(&o.pd, IBV_MW_TYPE_2)),
     POINTER(alloc_null_mr, ibv_alloc_null_mr(&o.pd)),
@@ -155,6 +169,7 @@ const Verb kVerbs[75] = {
          ibv_wq_init_attr attr = {};
          return pointer(ibv_create_wq(o.context, &attr));
      }},
+    NUMBER(dealloc_dmah, ibv_dealloc_dmah(&o.dmah)),
     NUMBER(dealloc_mw, ibv_dealloc_mw(&o.mw)),
     NUMBER(dealloc_pd, ibv_dealloc_pd(&o.pd)),
     NUMBER(dealloc_td, ibv_dealloc_td(&o.td)),
@@ -169,6 +184,8 @@ const Verb kVerbs[75] = {
     NUMBER(destroy_srq, ibv_destroy_srq(o.srq)),
     NUMBER(destroy_wq, ibv_destroy_wq(&o.wq)),
     NUMBER(detach_mcast, ibv_detach_mcast(o.qp, &gid, 0)),
+    NUMBER(dm_export_dmabuf_fd, ibv_dm_export_dmabuf_fd(&o.dm)),
+    NOTHING(free_buf, ibv_free_buf(&o.buf)),
     NUMBER(free_dm, ibv_free_dm(&o.dm)),
     {"get_srq_num", Answer::kNumber,
      [](Objects &o) -> intptr_t {
@@ -206,6 +223,11 @@ const Verb kVerbs[75] = {
          ibv_port_attr attr = {};
          return ibv_query_port(o.context, 1, &attr);
      }},
+    {"query_port_speed", Answer::kNumber,
+     [](Objects &o) -> intptr_t {
+         uint64_t speed = 0;
+         return ibv_query_port_speed(o.context, 1, &speed);
+     }},
     {"query_qp", Answer::kNumber,
      [](Objects &o) -> intptr_t {
          ibv_qp_attr attr = {};
@@ -228,6 +250,14 @@ const Verb kVerbs[75] = {
     POINTER(reg_dm_mr, ibv_reg_dm_mr(&o.pd, &o.dm, 0, 1, IBV_ACCESS_ZERO_BASED)),
     POINTER(reg_dmabuf_mr, ibv_reg_dmabuf_mr(&o.pd, 0, 4096, 0, 0, 0)),
     POINTER(reg_mr, ibv_reg_mr(&o.pd, some_memory, sizeof some_memory, 0)),
+    {"reg_mr_ex", Answer::kPointer,
+     [](Objects &o) {
+         ibv_mr_init_attr attr = {};
+         attr.comp_mask = IBV_REG_MR_MASK_ADDR;
+         attr.addr = some_memory;
+         attr.length = sizeof some_memory;
+         return pointer(ibv_reg_mr_ex(&o.pd, &attr));
+     }},
     NUMBER(req_notify_cq, ibv_req_notify_cq(o.cq, 0)),
     NOTHING(rereg_mr, ibv_rereg_mr(o.mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, 0)),
     NUMBER(resize_cq, ibv_resize_cq(o.cq, 1)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The verb behind each op of provider ABI 34, called with objects that the test makes up.
+// The verb behind each op of foreign provider ABIs, called with objects that the test makes up.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -30,6 +30,8 @@ struct Objects {
     ibv_flow flow{};
     ibv_flow_action action{};
     ibv_counters counters{};
+    ibv_dmah dmah{};
+    ibv_buf buf{};
 
 private:
     alignas(16) char mr_memory_[64]{};
@@ -49,7 +51,7 @@ struct Verb {
     intptr_t (*call)(Objects &objects);
 };
 
-/// Every op but free_context.
-extern const Verb kVerbs[75];
+/// Every op of the newest layout but free_context.
+extern const Verb kVerbs[82];
 
 }  // namespace verbs::test

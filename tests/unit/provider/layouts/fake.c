@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A provider as release 44.0 would have compiled it: each op tells its slot, and every object that the library sees lies
+/* A provider as a release would have compiled it (RELEASE, see provider.h): each op tells its slot, and every object that the library sees lies
  * between canaries. */
-#include "fake_34.h"
+#include "fake.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "provider_34.h"
+#include "provider.h"
 
 struct canary {
-    unsigned char bytes[FAKE_34_CANARY];
+    unsigned char bytes[FAKE_CANARY];
 };
 
 struct fake_context {
@@ -29,7 +29,7 @@ struct fake_qp_block {
     struct fake_qp qp;
 };
 
-extern struct fake_34 fake_34;
+extern struct fake the_fake;
 
 static void paint(struct canary *canary)
 {
@@ -40,7 +40,7 @@ static void check(const struct canary *canary, unsigned char expected)
 {
     for (size_t i = 0; i < sizeof canary->bytes; ++i)
         if (canary->bytes[i] != expected) {
-            ++fake_34.canaries_hurt;
+            ++the_fake.canaries_hurt;
             return;
         }
 }
@@ -52,31 +52,53 @@ static struct fake_context *context_of(struct ibv_context *context)
 
 static void *answer(int slot, const void *argument)
 {
-    fake_34.called = slot;
-    fake_34.argument = argument;
-    return fake_34.answers[slot];
+    the_fake.called = slot;
+    the_fake.argument = argument;
+    return the_fake.answers[slot];
 }
 
-/* Seventy-six functions, so that each slot has one of its own. Their numbers are octal. */
+#define OPS (sizeof(struct verbs_context_ops) / sizeof(void *))
+#define SLOT_OF(op) (offsetof(struct verbs_context_ops, op) / sizeof(void *))
+
+/* Eighty-three functions, so that each slot has one of its own. Their numbers are octal. */
 #define EIGHT(m, tens) m(tens##0) m(tens##1) m(tens##2) m(tens##3) m(tens##4) m(tens##5) m(tens##6) m(tens##7)
 #define OCTETS(m) \
     EIGHT(m, 00)  \
     EIGHT(m, 01)  \
     EIGHT(m, 02)  \
     EIGHT(m, 03)  \
-    EIGHT(m, 04) EIGHT(m, 05) EIGHT(m, 06) EIGHT(m, 07) EIGHT(m, 010) m(0110) m(0111) m(0112) m(0113)
-#define SLOT_FUNCTION(slot)                        \
-    static void *slot_##slot(const void *argument) \
-    {                                              \
-        return answer(slot, argument);             \
+    EIGHT(m, 04)  \
+    EIGHT(m, 05)  \
+    EIGHT(m, 06)  \
+    EIGHT(m, 07)  \
+    EIGHT(m, 010) \
+    EIGHT(m, 011) m(0120) m(0121) m(0122)
+#define SLOT_FUNCTION(slot)                                                         \
+    static void *slot_##slot(const void *argument, const void *second, void *third) \
+    {                                                                               \
+        (void)second;                                                               \
+        give_buffer(slot, third);                                                   \
+        return answer(slot, argument);                                              \
     }
+
+/* The op that gives an object apart from its answer. */
+static void give_buffer(size_t slot, void *buffer)
+{
+    static char object[64];
+#if RELEASE >= 64
+    if (slot == SLOT_OF(alloc_buf))
+        *(void **)buffer = object;
+#endif
+    (void)slot;
+    (void)buffer;
+    (void)object;
+}
 OCTETS(SLOT_FUNCTION)
 
 #define SLOT_ENTRY(slot) slot_##slot,
-static void *(*const slots[])(const void *) = {OCTETS(SLOT_ENTRY)};
-_Static_assert(sizeof slots == sizeof(struct verbs_context_ops), "a function for every op");
-
-#define SLOT_OF(op) (offsetof(struct verbs_context_ops, op) / sizeof(void *))
+static void *(*const slots[])(const void *, const void *, void *) = {OCTETS(SLOT_ENTRY)};
+_Static_assert(sizeof slots / sizeof *slots == FAKE_MAX_OPS && OPS <= FAKE_MAX_OPS,
+               "a function for every op");
 
 static void check_context(struct fake_context *fake)
 {
@@ -102,24 +124,29 @@ static struct verbs_context *alloc_context(struct ibv_device *device, int cmd_fd
     if (fake == NULL)
         return NULL;
     for (size_t i = 0; i < sizeof fake->before; ++i)
-        fake_34.front_written |= fake->before.bytes[i];
+        the_fake.front_written |= fake->before.bytes[i];
     check(&fake->after, 0);
     paint(&fake->before);
     paint(&fake->after);
-    fake_34.context_size = fake->vctx.sz;
+    the_fake.context_size = sizeof fake->vctx;
+    the_fake.sz = fake->vctx.sz;
 
     union {
         struct verbs_context_ops ops;
-        void *(*slots[FAKE_34_OPS])(const void *);
+        void *(*slots[OPS])(const void *, const void *, void *);
     } table = {.slots = {NULL}};
-    if (strcmp(fake_34.ops, "all") == 0)
-        memcpy(table.slots, slots, sizeof slots);
+    if (strcmp(the_fake.ops, "all") == 0)
+        memcpy(table.slots, slots, sizeof table.slots);
     table.ops.free_context = free_context;
     verbs_set_ops(&fake->vctx, &table.ops);
     check_context(fake);
 
     uint64_t command[2], response[1];
+#if RELEASE >= 57
+    int error = ibv_cmd_get_context(&fake->vctx, command, sizeof command, NULL, response, sizeof response);
+#else
     int error = ibv_cmd_get_context(&fake->vctx, command, sizeof command, response, sizeof response);
+#endif
     check_context(fake);
     if (error != 0) {
         verbs_uninit_context(&fake->vctx);
@@ -133,14 +160,14 @@ static struct verbs_context *alloc_context(struct ibv_device *device, int cmd_fd
 static struct verbs_context *import_context(struct ibv_device *device, int cmd_fd)
 {
     struct verbs_context *context = alloc_context(device, cmd_fd, NULL);
-    if (context == NULL || strcmp(fake_34.ops, "refuse") != 0)
+    if (context == NULL || strcmp(the_fake.ops, "refuse") != 0)
         return context;
     free_context(&context->context);
     errno = EPERM;
     return NULL;
 }
 
-/* The caller's attributes have 52 bytes in this release: what lies behind is not the library's. */
+/* The attributes of the release may be shorter: what lies behind is not the library's. */
 static int query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *port_attr)
 {
     struct {
@@ -194,7 +221,7 @@ static struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
         ibv_cmd_create_qp(pd, &block->qp.vqp.qp, attr, command, sizeof command, response, sizeof response);
     for (size_t i = 0; i < behind; ++i)
         if (((unsigned char *)&block->qp.vqp)[sizeof(struct ibv_qp) + i] != 0xa5)
-            ++fake_34.canaries_hurt;
+            ++the_fake.canaries_hurt;
     memset((char *)&block->qp.vqp + sizeof(struct ibv_qp), 0, behind);
     return finish_qp(block, error);
 }
@@ -206,9 +233,14 @@ static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_in
     if (block == NULL)
         return NULL;
     /* The commands and answers of ibv_cmd_create_qp_ex are those of ibv_cmd_create_qp. */
-    if (fake_34.uses_create_qp_ex2)
+    if (the_fake.uses_ex2)
         return finish_qp(block, ibv_cmd_create_qp_ex2(context, &block->qp.vqp, attr, command, sizeof command,
-                                                      response, sizeof response));
+                                                      response, sizeof response
+#if RELEASE >= 64
+                                                      ,
+                                                      NULL
+#endif
+                                                      ));
     return finish_qp(block, ibv_cmd_create_qp_ex(context, &block->qp.vqp, attr, command, 64, response, 32));
 }
 
@@ -244,8 +276,21 @@ static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq
         return NULL;
     paint(&block->before);
     paint(&block->after);
-    int error = ibv_cmd_create_cq_ex(context, attr, &block->vcq, command, sizeof command, response,
-                                     sizeof response, 0);
+    int error;
+#if RELEASE >= 59
+    error = the_fake.uses_ex2 ? ibv_cmd_create_cq_ex2(context, attr, NULL, &block->vcq, command,
+                                                      sizeof command, response, sizeof response, 0, NULL)
+                              : ibv_cmd_create_cq_ex(context, attr, NULL, &block->vcq, command,
+                                                     sizeof command, response, sizeof response, 0);
+#elif RELEASE >= 54
+    error = the_fake.uses_ex2 ? ibv_cmd_create_cq_ex2(context, attr, &block->vcq, command, sizeof command,
+                                                      response, sizeof response, 0, NULL)
+                              : ibv_cmd_create_cq_ex(context, attr, &block->vcq, command, sizeof command,
+                                                     response, sizeof response, 0);
+#else
+    error = ibv_cmd_create_cq_ex(context, attr, &block->vcq, command, sizeof command, response,
+                                 sizeof response, 0);
+#endif
     check(&block->before, 0xa5);
     check(&block->after, 0xa5);
     if (error == 0)
@@ -265,7 +310,13 @@ static struct ibv_mr *reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t l
                                     int access)
 {
     struct verbs_mr *vmr = calloc(1, sizeof *vmr);
-    int error = vmr != NULL ? ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access, vmr) : ENOMEM;
+    const void *driver = NULL;
+#if RELEASE < 54
+    /* A caller of seven arguments may have anything there. */
+    driver = (const void *)1;
+#endif
+    int error =
+        vmr != NULL ? ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access, vmr, driver) : ENOMEM;
     if (error == 0)
         return &vmr->ibv_mr;
     free(vmr);
@@ -295,20 +346,17 @@ static void install_commands(void *context)
     check_context(fake);
 }
 
-static void wr_atomic_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, void *atomic_wr)
+static void wr_start(struct ibv_qp_ex *qp)
 {
-    (void)rkey;
-    (void)remote_addr;
-    (void)atomic_wr;
-    fake_34.argument = qp;
+    the_fake.argument = qp;
 }
 
 static void make_extended(void *qp)
 {
     struct verbs_qp *vqp = qp;
-    /* This release's comp_mask lies where newer ones have wr_flush. */
+    /* An older release's comp_mask lies where newer ones have an operation. */
     vqp->comp_mask |= 1U << 1; /* VERBS_QP_EX */
-    vqp->qp_ex.wr_atomic_write = wr_atomic_write;
+    vqp->qp_ex.wr_start = wr_start;
 }
 
 static uint32_t qp_comp_mask(const void *qp)
@@ -328,7 +376,7 @@ static void log_text(void *context, const char *text)
 
 static _Bool match_device(struct verbs_sysfs_dev *device)
 {
-    return strncmp(device->ibdev_name, "fake", 4) == 0;
+    return strcmp(device->ibdev_name, "fake" TEXT(RELEASE)) == 0;
 }
 
 static struct verbs_device *alloc_device(struct verbs_sysfs_dev *found)
@@ -343,7 +391,7 @@ static void uninit_device(struct verbs_device *device)
 }
 
 static const struct verbs_device_ops device_ops = {
-    .name = "fake34",
+    .name = "fake" TEXT(RELEASE),
     .match_min_abi_version = 0,
     .match_max_abi_version = 100,
     .match_device = match_device,
@@ -354,11 +402,18 @@ static const struct verbs_device_ops device_ops = {
 };
 
 #define NAME(op) [SLOT_OF(op)] = #op
-__attribute__((visibility("default"))) struct fake_34 fake_34 = {
+__attribute__((visibility("default"))) struct fake the_fake = {
+    .ops_count = OPS,
     .names =
         {
             NAME(advise_mr),
+#if RELEASE >= 64
+            NAME(alloc_buf),
+#endif
             NAME(alloc_dm),
+#if RELEASE >= 59
+            NAME(alloc_dmah),
+#endif
             NAME(alloc_mw),
             NAME(alloc_null_mr),
             NAME(alloc_parent_domain),
@@ -382,6 +437,9 @@ __attribute__((visibility("default"))) struct fake_34 fake_34 = {
             NAME(create_srq),
             NAME(create_srq_ex),
             NAME(create_wq),
+#if RELEASE >= 59
+            NAME(dealloc_dmah),
+#endif
             NAME(dealloc_mw),
             NAME(dealloc_pd),
             NAME(dealloc_td),
@@ -396,6 +454,12 @@ __attribute__((visibility("default"))) struct fake_34 fake_34 = {
             NAME(destroy_srq),
             NAME(destroy_wq),
             NAME(detach_mcast),
+#if RELEASE >= 62
+            NAME(dm_export_dmabuf_fd),
+#endif
+#if RELEASE >= 64
+            NAME(free_buf),
+#endif
             NAME(free_context),
             NAME(free_dm),
             NAME(get_srq_num),
@@ -418,6 +482,9 @@ __attribute__((visibility("default"))) struct fake_34 fake_34 = {
             NAME(query_device_ex),
             NAME(query_ece),
             NAME(query_port),
+#if RELEASE >= 62
+            NAME(query_port_speed),
+#endif
             NAME(query_qp),
             NAME(query_qp_data_in_order),
             NAME(query_rt_values),
@@ -426,6 +493,9 @@ __attribute__((visibility("default"))) struct fake_34 fake_34 = {
             NAME(reg_dm_mr),
             NAME(reg_dmabuf_mr),
             NAME(reg_mr),
+#if RELEASE >= 59
+            NAME(reg_mr_ex),
+#endif
             NAME(req_notify_cq),
             NAME(rereg_mr),
             NAME(resize_cq),
@@ -444,5 +514,5 @@ __attribute__((visibility("default"))) struct fake_34 fake_34 = {
 
 __attribute__((constructor)) static void start(void)
 {
-    verbs_register_driver_34(&device_ops);
+    verbs_register_driver(&device_ops);
 }

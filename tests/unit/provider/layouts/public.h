@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The public objects of release 44.0 that a provider touches. Enumerations are unsigned int here. ABI-frozen. */
-#ifndef VERBS_34_H
-#define VERBS_34_H
+/* The public objects that a provider touches. Enumerations are unsigned int here. ABI-frozen. */
+#ifndef PUBLIC_H
+#define PUBLIC_H
 
+#ifndef RELEASE
+#define RELEASE 44
+#endif
+
+#include <linux/types.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,7 +34,11 @@ struct ibv_data_buf;
 struct ibv_device;
 struct ibv_device_attr;
 struct ibv_device_attr_ex;
+struct ibv_buf;
 struct ibv_dm;
+struct ibv_dmah;
+struct ibv_dmah_init_attr;
+struct ibv_mr_init_attr;
 struct ibv_ece;
 struct ibv_flow;
 struct ibv_flow_action;
@@ -210,8 +219,11 @@ struct ibv_port_attr {
     uint8_t link_layer;
     uint8_t flags;
     uint16_t port_cap_flags2;
+#if RELEASE >= 50
+    uint32_t active_speed_ex;
+#endif
 };
-_Static_assert(sizeof(struct ibv_port_attr) == 52, "");
+_Static_assert(sizeof(struct ibv_port_attr) == (RELEASE >= 50 ? 56 : 52), "");
 AT(ibv_port_attr, state, 0);
 AT(ibv_port_attr, max_mtu, 4);
 AT(ibv_port_attr, active_mtu, 8);
@@ -316,9 +328,14 @@ struct ibv_qp_ex {
     void (*wr_start)(struct ibv_qp_ex *);
     int (*wr_complete)(struct ibv_qp_ex *);
     void (*wr_abort)(struct ibv_qp_ex *);
+#if RELEASE >= 44
     void (*wr_atomic_write)(struct ibv_qp_ex *, uint32_t, uint64_t, void *);
+#endif
+#if RELEASE >= 45
+    void (*wr_flush)(struct ibv_qp_ex *, uint32_t, uint64_t, size_t, uint8_t, uint8_t);
+#endif
 };
-_Static_assert(sizeof(struct ibv_qp_ex) == 352, "");
+_Static_assert(sizeof(struct ibv_qp_ex) == (RELEASE >= 45 ? 360 : RELEASE >= 44 ? 352 : 344), "");
 AT(ibv_qp_ex, qp_base, 0);
 AT(ibv_qp_ex, comp_mask, 160);
 AT(ibv_qp_ex, wr_id, 168);
@@ -343,7 +360,6 @@ AT(ibv_qp_ex, wr_set_sge_list, 312);
 AT(ibv_qp_ex, wr_start, 320);
 AT(ibv_qp_ex, wr_complete, 328);
 AT(ibv_qp_ex, wr_abort, 336);
-AT(ibv_qp_ex, wr_atomic_write, 344);
 
 struct ibv_cq {
     struct ibv_context *context;

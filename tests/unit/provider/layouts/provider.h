@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a provider of release 44.0 was compiled against: provider ABI 34, as far as the test needs it. ABI-frozen. */
-#ifndef PROVIDER_34_H
-#define PROVIDER_34_H
+/* What a provider was compiled against, as far as the tests need it: RELEASE is 36 to 64, 44 where nobody says. Of the
+ * objects that changed between releases, facts/ has the offsets. ABI-frozen. */
+#ifndef PROVIDER_H
+#define PROVIDER_H
 
-#include "verbs_34.h"
+#include "public.h"
 
 struct list_node {
     struct list_node *next;
@@ -143,13 +144,20 @@ struct verbs_qp {
     uint32_t comp_mask;
     struct verbs_xrcd *xrcd;
 };
-_Static_assert(sizeof(struct verbs_qp) == 368, "");
-AT(verbs_qp, qp, 0);
-AT(verbs_qp, qp_ex, 0);
-AT(verbs_qp, comp_mask, 352);
-AT(verbs_qp, xrcd, 360);
 
 struct verbs_context {
+#if RELEASE >= 64
+    void (*free_buf)(struct ibv_buf *);
+    void *(*alloc_buf)(struct ibv_pd *, size_t, struct ibv_buf **);
+#endif
+#if RELEASE >= 62
+    int (*dm_export_dmabuf_fd)(struct ibv_dm *);
+#endif
+#if RELEASE >= 59
+    struct ibv_mr *(*reg_mr_ex)(struct ibv_pd *, struct ibv_mr_init_attr *);
+    int (*dealloc_dmah)(struct ibv_dmah *);
+    struct ibv_dmah *(*alloc_dmah)(struct ibv_context *, struct ibv_dmah_init_attr *);
+#endif
     int (*query_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *, size_t);
     int (*advise_mr)(struct ibv_pd *, unsigned int, uint32_t, struct ibv_sge *, uint32_t);
     struct ibv_mr *(*alloc_null_mr)(struct ibv_pd *);
@@ -196,52 +204,16 @@ struct verbs_context {
     size_t sz;
     struct ibv_context context;
 };
-_Static_assert(sizeof(struct verbs_context) == 648, "");
-AT(verbs_context, query_port, 0);
-AT(verbs_context, advise_mr, 8);
-AT(verbs_context, alloc_null_mr, 16);
-AT(verbs_context, read_counters, 24);
-AT(verbs_context, attach_counters_point_flow, 32);
-AT(verbs_context, create_counters, 40);
-AT(verbs_context, destroy_counters, 48);
-AT(verbs_context, reg_dm_mr, 56);
-AT(verbs_context, alloc_dm, 64);
-AT(verbs_context, free_dm, 72);
-AT(verbs_context, modify_flow_action_esp, 80);
-AT(verbs_context, destroy_flow_action, 88);
-AT(verbs_context, create_flow_action_esp, 96);
-AT(verbs_context, modify_qp_rate_limit, 104);
-AT(verbs_context, alloc_parent_domain, 112);
-AT(verbs_context, dealloc_td, 120);
-AT(verbs_context, alloc_td, 128);
-AT(verbs_context, modify_cq, 136);
-AT(verbs_context, post_srq_ops, 144);
-AT(verbs_context, destroy_rwq_ind_table, 152);
-AT(verbs_context, create_rwq_ind_table, 160);
-AT(verbs_context, destroy_wq, 168);
-AT(verbs_context, modify_wq, 176);
-AT(verbs_context, create_wq, 184);
-AT(verbs_context, query_rt_values, 192);
-AT(verbs_context, create_cq_ex, 200);
-AT(verbs_context, priv, 208);
-AT(verbs_context, query_device_ex, 216);
-AT(verbs_context, ibv_destroy_flow, 224);
-AT(verbs_context, ABI_placeholder2, 232);
-AT(verbs_context, ibv_create_flow, 240);
-AT(verbs_context, ABI_placeholder1, 248);
-AT(verbs_context, open_qp, 256);
-AT(verbs_context, create_qp_ex, 264);
-AT(verbs_context, get_srq_num, 272);
-AT(verbs_context, create_srq_ex, 280);
-AT(verbs_context, open_xrcd, 288);
-AT(verbs_context, close_xrcd, 296);
-AT(verbs_context, _ABI_placeholder3, 304);
-AT(verbs_context, sz, 312);
-AT(verbs_context, context, 320);
 
 struct verbs_context_ops {
     int (*advise_mr)(struct ibv_pd *, unsigned int, uint32_t, struct ibv_sge *, uint32_t);
+#if RELEASE >= 64
+    void *(*alloc_buf)(struct ibv_pd *, size_t, struct ibv_buf **);
+#endif
     struct ibv_dm *(*alloc_dm)(struct ibv_context *, struct ibv_alloc_dm_attr *);
+#if RELEASE >= 59
+    struct ibv_dmah *(*alloc_dmah)(struct ibv_context *, struct ibv_dmah_init_attr *);
+#endif
     struct ibv_mw *(*alloc_mw)(struct ibv_pd *, unsigned int);
     struct ibv_mr *(*alloc_null_mr)(struct ibv_pd *);
     struct ibv_pd *(*alloc_parent_domain)(struct ibv_context *, struct ibv_parent_domain_init_attr *);
@@ -268,6 +240,9 @@ struct verbs_context_ops {
     struct ibv_srq *(*create_srq)(struct ibv_pd *, struct ibv_srq_init_attr *);
     struct ibv_srq *(*create_srq_ex)(struct ibv_context *, struct ibv_srq_init_attr_ex *);
     struct ibv_wq *(*create_wq)(struct ibv_context *, struct ibv_wq_init_attr *);
+#if RELEASE >= 59
+    int (*dealloc_dmah)(struct ibv_dmah *);
+#endif
     int (*dealloc_mw)(struct ibv_mw *);
     int (*dealloc_pd)(struct ibv_pd *);
     int (*dealloc_td)(struct ibv_td *);
@@ -282,6 +257,12 @@ struct verbs_context_ops {
     int (*destroy_srq)(struct ibv_srq *);
     int (*destroy_wq)(struct ibv_wq *);
     int (*detach_mcast)(struct ibv_qp *, const union ibv_gid *, uint16_t);
+#if RELEASE >= 62
+    int (*dm_export_dmabuf_fd)(struct ibv_dm *);
+#endif
+#if RELEASE >= 64
+    void (*free_buf)(struct ibv_buf *);
+#endif
     void (*free_context)(struct ibv_context *);
     int (*free_dm)(struct ibv_dm *);
     int (*get_srq_num)(struct ibv_srq *, uint32_t *);
@@ -305,6 +286,9 @@ struct verbs_context_ops {
                            struct ibv_device_attr_ex *, size_t);
     int (*query_ece)(struct ibv_qp *, struct ibv_ece *);
     int (*query_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *);
+#if RELEASE >= 62
+    int (*query_port_speed)(struct ibv_context *, uint32_t, uint64_t *);
+#endif
     int (*query_qp)(struct ibv_qp *, struct ibv_qp_attr *, int, struct ibv_qp_init_attr *);
     int (*query_qp_data_in_order)(struct ibv_qp *, unsigned int, uint32_t);
     int (*query_rt_values)(struct ibv_context *, struct ibv_values_ex *);
@@ -313,6 +297,9 @@ struct verbs_context_ops {
     struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *, struct ibv_dm *, uint64_t, size_t, unsigned int);
     struct ibv_mr *(*reg_dmabuf_mr)(struct ibv_pd *, uint64_t, size_t, uint64_t, int, int);
     struct ibv_mr *(*reg_mr)(struct ibv_pd *, void *, size_t, uint64_t, int);
+#if RELEASE >= 59
+    struct ibv_mr *(*reg_mr_ex)(struct ibv_pd *, struct ibv_mr_init_attr *);
+#endif
     int (*req_notify_cq)(struct ibv_cq *, int);
     int (*rereg_mr)(struct verbs_mr *, int, struct ibv_pd *, void *, size_t, int);
     int (*resize_cq)(struct ibv_cq *, int);
@@ -321,101 +308,39 @@ struct verbs_context_ops {
     void (*unimport_mr)(struct ibv_mr *);
     void (*unimport_pd)(struct ibv_pd *);
 };
-_Static_assert(sizeof(struct verbs_context_ops) == 608, "");
-AT(verbs_context_ops, advise_mr, 0);
-AT(verbs_context_ops, alloc_dm, 8);
-AT(verbs_context_ops, alloc_mw, 16);
-AT(verbs_context_ops, alloc_null_mr, 24);
-AT(verbs_context_ops, alloc_parent_domain, 32);
-AT(verbs_context_ops, alloc_pd, 40);
-AT(verbs_context_ops, alloc_td, 48);
-AT(verbs_context_ops, async_event, 56);
-AT(verbs_context_ops, attach_counters_point_flow, 64);
-AT(verbs_context_ops, attach_mcast, 72);
-AT(verbs_context_ops, bind_mw, 80);
-AT(verbs_context_ops, close_xrcd, 88);
-AT(verbs_context_ops, cq_event, 96);
-AT(verbs_context_ops, create_ah, 104);
-AT(verbs_context_ops, create_counters, 112);
-AT(verbs_context_ops, create_cq, 120);
-AT(verbs_context_ops, create_cq_ex, 128);
-AT(verbs_context_ops, create_flow, 136);
-AT(verbs_context_ops, create_flow_action_esp, 144);
-AT(verbs_context_ops, create_qp, 152);
-AT(verbs_context_ops, create_qp_ex, 160);
-AT(verbs_context_ops, create_rwq_ind_table, 168);
-AT(verbs_context_ops, create_srq, 176);
-AT(verbs_context_ops, create_srq_ex, 184);
-AT(verbs_context_ops, create_wq, 192);
-AT(verbs_context_ops, dealloc_mw, 200);
-AT(verbs_context_ops, dealloc_pd, 208);
-AT(verbs_context_ops, dealloc_td, 216);
-AT(verbs_context_ops, dereg_mr, 224);
-AT(verbs_context_ops, destroy_ah, 232);
-AT(verbs_context_ops, destroy_counters, 240);
-AT(verbs_context_ops, destroy_cq, 248);
-AT(verbs_context_ops, destroy_flow, 256);
-AT(verbs_context_ops, destroy_flow_action, 264);
-AT(verbs_context_ops, destroy_qp, 272);
-AT(verbs_context_ops, destroy_rwq_ind_table, 280);
-AT(verbs_context_ops, destroy_srq, 288);
-AT(verbs_context_ops, destroy_wq, 296);
-AT(verbs_context_ops, detach_mcast, 304);
-AT(verbs_context_ops, free_context, 312);
-AT(verbs_context_ops, free_dm, 320);
-AT(verbs_context_ops, get_srq_num, 328);
-AT(verbs_context_ops, import_dm, 336);
-AT(verbs_context_ops, import_mr, 344);
-AT(verbs_context_ops, import_pd, 352);
-AT(verbs_context_ops, modify_cq, 360);
-AT(verbs_context_ops, modify_flow_action_esp, 368);
-AT(verbs_context_ops, modify_qp, 376);
-AT(verbs_context_ops, modify_qp_rate_limit, 384);
-AT(verbs_context_ops, modify_srq, 392);
-AT(verbs_context_ops, modify_wq, 400);
-AT(verbs_context_ops, open_qp, 408);
-AT(verbs_context_ops, open_xrcd, 416);
-AT(verbs_context_ops, poll_cq, 424);
-AT(verbs_context_ops, post_recv, 432);
-AT(verbs_context_ops, post_send, 440);
-AT(verbs_context_ops, post_srq_ops, 448);
-AT(verbs_context_ops, post_srq_recv, 456);
-AT(verbs_context_ops, query_device_ex, 464);
-AT(verbs_context_ops, query_ece, 472);
-AT(verbs_context_ops, query_port, 480);
-AT(verbs_context_ops, query_qp, 488);
-AT(verbs_context_ops, query_qp_data_in_order, 496);
-AT(verbs_context_ops, query_rt_values, 504);
-AT(verbs_context_ops, query_srq, 512);
-AT(verbs_context_ops, read_counters, 520);
-AT(verbs_context_ops, reg_dm_mr, 528);
-AT(verbs_context_ops, reg_dmabuf_mr, 536);
-AT(verbs_context_ops, reg_mr, 544);
-AT(verbs_context_ops, req_notify_cq, 552);
-AT(verbs_context_ops, rereg_mr, 560);
-AT(verbs_context_ops, resize_cq, 568);
-AT(verbs_context_ops, set_ece, 576);
-AT(verbs_context_ops, unimport_dm, 584);
-AT(verbs_context_ops, unimport_mr, 592);
-AT(verbs_context_ops, unimport_pd, 600);
-/* The functions whose version a provider of that release names. */
-#define VERSION_34(function) __asm__(".symver " #function "," #function "@IBVERBS_PRIVATE_34")
+/* The number of the release, which stands in the versions of the functions. */
+#if RELEASE >= 64
+#define ABI 64
+#elif RELEASE >= 59
+#define ABI 59
+#elif RELEASE >= 57
+#define ABI 57
+#else
+#define ABI 34
+#endif
+#define TEXT_OF(number) #number
+#define TEXT(number) TEXT_OF(number)
+#define JOIN_OF(name, number) name##number
+#define JOIN(name, number) JOIN_OF(name, number)
+#define VERSION(function) VERSION_OF(function)
+#define VERSION_OF(function) __asm__(".symver " #function "," #function "@IBVERBS_PRIVATE_" TEXT(ABI))
+#define verbs_register_driver JOIN(verbs_register_driver_, ABI)
 
-VERSION_34(verbs_register_driver_34);
-VERSION_34(_verbs_init_and_alloc_context);
-VERSION_34(verbs_uninit_context);
-VERSION_34(verbs_set_ops);
-VERSION_34(__verbs_log);
-VERSION_34(ibv_cmd_get_context);
-VERSION_34(ibv_cmd_query_port);
-VERSION_34(ibv_cmd_create_cq_ex);
-VERSION_34(ibv_cmd_create_qp);
-VERSION_34(ibv_cmd_create_qp_ex);
-VERSION_34(ibv_cmd_create_qp_ex2);
-VERSION_34(ibv_cmd_open_qp);
-VERSION_34(ibv_cmd_reg_dmabuf_mr);
+VERSION(verbs_register_driver);
+VERSION(_verbs_init_and_alloc_context);
+VERSION(verbs_uninit_context);
+VERSION(verbs_set_ops);
+VERSION(__verbs_log);
+VERSION(ibv_cmd_get_context);
+VERSION(ibv_cmd_query_port);
+VERSION(ibv_cmd_create_cq_ex);
+VERSION(ibv_cmd_create_qp);
+VERSION(ibv_cmd_create_qp_ex);
+VERSION(ibv_cmd_create_qp_ex2);
+VERSION(ibv_cmd_open_qp);
+VERSION(ibv_cmd_reg_dmabuf_mr);
 
-void verbs_register_driver_34(const struct verbs_device_ops *ops);
+void verbs_register_driver(const struct verbs_device_ops *ops);
 void *_verbs_init_and_alloc_context(struct ibv_device *device, int cmd_fd, size_t alloc_size,
                                     struct verbs_context *context_offset, uint32_t driver_id);
 void verbs_uninit_context(struct verbs_context *context);
@@ -424,24 +349,54 @@ void __verbs_log(struct verbs_context *ctx, uint32_t level, const char *fmt, ...
     __attribute__((format(printf, 3, 4)));
 
 /* Commands and answers are bytes here; the first bytes of a command are the header that the library fills. */
+#if RELEASE >= 57
+int ibv_cmd_get_context(struct verbs_context *context, void *cmd, size_t cmd_size, void *fds, void *resp,
+                        size_t resp_size);
+#else
 int ibv_cmd_get_context(struct verbs_context *context, void *cmd, size_t cmd_size, void *resp,
                         size_t resp_size);
+#endif
 int ibv_cmd_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *port_attr,
                        void *cmd, size_t cmd_size);
+#if RELEASE >= 59
+int ibv_cmd_create_cq_ex(struct ibv_context *context, const struct ibv_cq_init_attr_ex *cq_attr,
+                         void *prov_attr, struct verbs_cq *cq, void *cmd, size_t cmd_size, void *resp,
+                         size_t resp_size, uint32_t cmd_flags);
+#else
 int ibv_cmd_create_cq_ex(struct ibv_context *context, const struct ibv_cq_init_attr_ex *cq_attr,
                          struct verbs_cq *cq, void *cmd, size_t cmd_size, void *resp, size_t resp_size,
                          uint32_t cmd_flags);
+#endif
+#if RELEASE >= 54
+VERSION(ibv_cmd_create_cq_ex2);
+#if RELEASE >= 59
+int ibv_cmd_create_cq_ex2(struct ibv_context *context, const struct ibv_cq_init_attr_ex *cq_attr,
+                          void *prov_attr, struct verbs_cq *cq, void *cmd, size_t cmd_size, void *resp,
+                          size_t resp_size, uint32_t cmd_flags, void *driver);
+#else
+int ibv_cmd_create_cq_ex2(struct ibv_context *context, const struct ibv_cq_init_attr_ex *cq_attr,
+                          struct verbs_cq *cq, void *cmd, size_t cmd_size, void *resp, size_t resp_size,
+                          uint32_t cmd_flags, void *driver);
+#endif
+#endif
 int ibv_cmd_create_qp(struct ibv_pd *pd, struct ibv_qp *qp, struct ibv_qp_init_attr *attr, void *cmd,
                       size_t cmd_size, void *resp, size_t resp_size);
 int ibv_cmd_create_qp_ex(struct ibv_context *context, struct verbs_qp *qp,
                          struct ibv_qp_init_attr_ex *attr_ex, void *cmd, size_t cmd_size, void *resp,
                          size_t resp_size);
+#if RELEASE >= 64
+int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *qp,
+                          struct ibv_qp_init_attr_ex *qp_attr, void *cmd, size_t cmd_size, void *resp,
+                          size_t resp_size, void *driver);
+#else
 int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *qp,
                           struct ibv_qp_init_attr_ex *qp_attr, void *cmd, size_t cmd_size, void *resp,
                           size_t resp_size);
+#endif
 int ibv_cmd_open_qp(struct ibv_context *context, struct verbs_qp *vqp, int vqp_sz,
                     struct ibv_qp_open_attr *attr, void *cmd, size_t cmd_size, void *resp, size_t resp_size);
+/* The eighth came with 54: what older callers have on their stack there must not matter. */
 int ibv_cmd_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd,
-                          int access, struct verbs_mr *vmr);
+                          int access, struct verbs_mr *vmr, const void *driver);
 
 #endif
