@@ -15,6 +15,18 @@
 #include "context.hh"
 
 namespace urxe {
+namespace {
+
+/// How many events wait. Not by std::popcount, which is a function of the compiler's runtime on plain x86-64.
+unsigned count_of(uint64_t pending)
+{
+    unsigned count = 0;
+    for (unsigned type = 0; type < 64; ++type)
+        count += static_cast<unsigned>(pending >> type & 1);
+    return count;
+}
+
+}  // namespace
 
 void take_back(int read_end, uint64_t count, uint64_t others)
 {
@@ -90,11 +102,11 @@ void EventQueue::forget(EventSource &source)
             *link = source.next;
             continue;
         }
-        others += static_cast<unsigned>(std::popcount((*link)->pending));
+        others += count_of((*link)->pending);
         link = &(*link)->next;
     }
     source.is_queued = false;
-    take_back(read_end_, static_cast<unsigned>(std::popcount(std::exchange(source.pending, 0))), others);
+    take_back(read_end_, count_of(std::exchange(source.pending, 0)), others);
 }
 
 int EventQueue::take(ibv_async_event &event)
