@@ -257,9 +257,10 @@ NamedProvider *Loader::next_userspace() const
 
 int Loader::release_of(const char *name, int abi) const
 {
+    const std::string_view wanted = parse(name).name;
     for (const NamedProvider *provider = names_.first(); provider != nullptr; provider = provider->next) {
         const PluginName plugin = parse(provider->name);
-        if (provider->release != 0 && plugin.name == parse(name).name &&
+        if (provider->release != 0 && plugin.name == wanted &&
             (plugin.abi == nullptr || plugin.abi->number == abi))
             return provider->release;
     }
