@@ -201,11 +201,17 @@ static struct report collect(struct ending ending, int limit)
 
 /* ---- the program --------------------------------------------------------------------------------------------------- */
 
+/* Whether somebody watches who sees what terminals can do. */
+static bool is_terminal(int file)
+{
+    const char *terminal = getenv("TERM");
+    return isatty(file) && terminal != NULL && strcmp(terminal, "dumb") != 0;
+}
+
 /* What runs now, for whoever watches; the line is gone before anything else is printed. */
 static void progress(const char *object, const char *operation, size_t number, size_t count)
 {
-    const char *terminal = getenv("TERM");
-    if (!isatty(STDERR_FILENO) || terminal == NULL || strcmp(terminal, "dumb") == 0)
+    if (!is_terminal(STDERR_FILENO))
         return;
     fflush(stdout);
     if (object == NULL)
@@ -217,9 +223,8 @@ static void progress(const char *object, const char *operation, size_t number, s
 
 static bool with_colour(void)
 {
-    const char *terminal = getenv("TERM"), *none = getenv("NO_COLOR");
-    return isatty(STDOUT_FILENO) && (none == NULL || *none == 0) && terminal != NULL &&
-           strcmp(terminal, "dumb") != 0;
+    const char *none = getenv("NO_COLOR");
+    return is_terminal(STDOUT_FILENO) && (none == NULL || *none == 0);
 }
 
 static void run_all(const struct options *options, struct run *run, size_t count, bool quiet)
