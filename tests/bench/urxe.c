@@ -199,13 +199,18 @@ static void post(struct ibv_qp *to, enum ibv_wr_opcode opcode, uint32_t length, 
         die("ibv_post_send: %s", strerror(error));
 }
 
+static void check(const struct ibv_wc *wc)
+{
+    if (wc->status != IBV_WC_SUCCESS)
+        die("a completion says %s", ibv_wc_status_str(wc->status));
+}
+
 static unsigned poll_some(int most)
 {
     struct ibv_wc wc[16];
     const int count = ibv_poll_cq(cq, most, wc);
     for (int i = 0; i < count; ++i)
-        if (wc[i].status != IBV_WC_SUCCESS)
-            die("a completion says %s", ibv_wc_status_str(wc[i].status));
+        check(&wc[i]);
     return (unsigned)(count < 0 ? 0 : count);
 }
 
@@ -214,8 +219,7 @@ static void poll_either(unsigned *received, unsigned *sent)
     struct ibv_wc wc;
     if (ibv_poll_cq(cq, 1, &wc) <= 0)
         return;
-    if (wc.status != IBV_WC_SUCCESS)
-        die("a completion says %s", ibv_wc_status_str(wc.status));
+    check(&wc);
     ++*(wc.opcode == IBV_WC_RECV ? received : sent);
 }
 
